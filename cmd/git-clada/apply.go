@@ -1,0 +1,362 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/git-clada/git-clada/internal/apply"
+	"github.com/git-clada/git-clada/internal/batch"
+	"github.com/git-clada/git-clada/internal/diag"
+	"github.com/git-clada/git-clada/internal/parse"
+	"github.com/git-clada/git-clada/internal/report"
+	"github.com/git-clada/git-clada/internal/txn"
+)
+
+func applyCommand(e *edge) *cli.Command {
+	return &cli.Command{
+		Name: "apply", Usage: "carry out a reply, commit and annotate it", ArgsUsage: "[FILE...|-]",
+		Flags: append(applyFlags(),
+			&cli.BoolFlag{Name: "dry-run", Usage: "change nothing: the same as git clada check"},
+			&cli.BoolFlag{Name: "staged", Usage: "stop before the post commit, with everything staged"},
+			&cli.BoolFlag{Name: "no-git", Usage: "change files only: no repository, no commits, no undo"},
+			&cli.StringFlag{Name: "commit", Usage: "make one post commit per `UNIT` (batch)"},
+			&cli.StringFlag{Name: "git-author", Usage: "author of the post commit, `NAME` or NAME <EMAIL> (default clada)"},
+			&cli.StringFlag{Name: "message", Usage: "subject of the post commit (`TEXT`)"},
+			&cli.StringFlag{Name: "model", Usage: "`NAME` of the model that wrote the reply"},
+			&cli.BoolFlag{Name: "yes", Usage: "ask no informational questions; approves no command"},
+		),
+		Action: func(c *cli.Context) error { return runApply(e, c, false) },
+	}
+}
+
+func checkCommand(e *edge) *cli.Command {
+	return &cli.Command{
+		Name: "check", Usage: "say what apply would do, changing nothing", ArgsUsage: "[FILE...|-]",
+		Flags: append(applyFlags(), &cli.BoolFlag{Name: "patch", Aliases: []string{"p"}, Usage: "show the difference too"},
+			&cli.BoolFlag{Name: "no-git", Usage: "work without a repository"}),
+		Action: func(c *cli.Context) error { return runApply(e, c, true) },
+	}
+}
+
+// applyFlags are those of apply and check.
+func applyFlags() []cli.Flag {
+	return append(append(parseFlags(), lockFlags()...),
+		&cli.BoolFlag{Name: "atomic", Usage: "all or nothing: a failure puts every file back"},
+		&cli.BoolFlag{Name: "allow-escape", Usage: "permit paths outside the working tree"},
+		&cli.BoolFlag{Name: "allow-hook-edits", Usage: "permit changes to files that git runs"},
+		&cli.BoolFlag{Name: "no-run", Usage: "refuse every command"},
+		&cli.StringFlag{Name: "root", Usage: "absolute paths below `PREFIX` mean the top"},
+		&cli.BoolFlag{Name: "relative", Usage: "paths are relative to the current directory"},
+		&cli.StringFlag{Name: "report", Usage: "report as `FORM`: text, xml, reply (default text)"},
+		&cli.StringFlag{Name: "output-mode", Usage: "`MODE` of the text report: stream, buffer, silent (default stream)"},
+		&cli.StringFlag{Name: "error-detail", Usage: "how much failures say (`LEVEL`): minimal, full, debug (default minimal)"},
+		&cli.StringFlag{Name: "timeout", Usage: "`TIME` that an approved command may take (default 30s)"},
+		&cli.StringFlag{Name: "total-timeout", Usage: "`TIME` that the whole batch may take"},
+		&cli.StringFlag{Name: "max-output", Usage: "`SIZE` of a command's output that is kept (default 10MB)"},
+		jsonFlag(),
+	)
+}
+
+// settings are the flags of apply, resolved.
+type settings struct {
+	parse     parse.Options
+	apply     apply.Options
+	author    string
+	message   string
+	model     string
+	form      string
+	noGit     bool
+	staged    bool
+	relative  bool
+	hookEdits bool
+	silent    bool
+	protect   []string
+}
+
+func runApply(e *edge, c *cli.Context, dry bool) error {
+	s, err := newSession(e, c)
+	if err != nil {
+		return err
+	}
+	if !c.Bool("no-git") {
+		if err := s.open(); err != nil {
+			return s.ended(err)
+		}
+		defer s.repo.Close()
+	}
+	o, err := s.applySettings()
+	if err != nil {
+		return err
+	}
+	reply, err := s.readReply()
+	if err != nil {
+		return err
+	}
+	r := &report.Report{DryRun: dry || c.Bool("dry-run"), NoGit: o.noGit, ID: batch.ID(s.now(), reply)}
+	r.Batch, r.List = parse.Parse(reply, o.parse)
+	if r.List.Refused() {
+		r.Refused = true
+		return s.deliver(r, o)
+	}
+	switch {
+	case o.noGit:
+		err = s.withoutGit(r, o)
+	case r.DryRun:
+		err = s.dryRun(r, o)
+	default:
+		err = s.forReal(r, o)
+	}
+	if err != nil {
+		r.Fatal = fatal(err)
+		if r.Fatal == nil {
+			return err
+		}
+	}
+	return s.deliver(r, o)
+}
+
+// fatal gives the refusal in an error that ended a batch, nil for errors of another kind.
+func fatal(err error) *diag.Error {
+	var refusal *diag.Error
+	if errors.As(err, &refusal) {
+		return refusal
+	}
+	return nil
+}
+
+// ended reports an error from before there was a batch, in the form that was asked for.
+func (s *session) ended(err error) error {
+	if refusal := fatal(err); refusal != nil && s.c.Bool("json") {
+		r := &report.Report{Fatal: refusal}
+		if err := report.JSON(s.out, r); err != nil {
+			return err
+		}
+		return exit(r.ExitStatus())
+	}
+	return err
+}
+
+// deliver writes the report and ends the command with its status.
+func (s *session) deliver(r *report.Report, o *settings) error {
+	st := s.style()
+	var err error
+	switch {
+	case s.c.Bool("json"):
+		err = report.JSON(s.out, r)
+	case o.form == "xml":
+		err = report.XML(s.out, r)
+	case o.form == "reply":
+		err = report.Reply(s.out, r)
+	case !o.silent || !r.Success():
+		s.text1(r, st)
+	}
+	if err != nil {
+		return err
+	}
+	if status := r.ExitStatus(); status != 0 {
+		return exit(status)
+	}
+	return nil
+}
+
+// text1 writes the text report at once, so that a reader of a pipe never sees half of it.
+func (s *session) text1(r *report.Report, st report.Style) {
+	if r.Fatal != nil {
+		report.Failure(s.err, r.Fatal, st)
+		return
+	}
+	var b bytes.Buffer
+	report.Text(&b, r, st)
+	s.out.Write(b.Bytes())
+}
+
+func (s *session) applySettings() (*settings, error) {
+	o := &settings{}
+	var err error
+	if o.parse, err = s.parseSettings(); err != nil {
+		return nil, err
+	}
+	switches := map[string]*bool{
+		"atomic": &o.apply.Atomic, "no-run": &o.apply.NoRun, "no-git": &o.noGit, "staged": &o.staged,
+		"relative": &o.relative, "allow-hook-edits": &o.hookEdits, "allow-escape": new(bool),
+	}
+	for name, to := range switches {
+		if *to, err = s.on(name); err != nil {
+			return nil, err
+		}
+	}
+	if *switches["allow-escape"] {
+		return nil, usagef("--allow-escape is not supported yet: what leaves the tree could not be undone")
+	}
+	if o.form, err = s.choice("report", "text", "text", "xml", "reply"); err != nil {
+		return nil, err
+	}
+	if _, err = s.choice("commit", "batch", "batch"); err != nil {
+		return nil, err
+	}
+	if _, err = s.choice("error-detail", "minimal", "minimal", "full", "debug"); err != nil {
+		return nil, err
+	}
+	mode, err := s.choice("output-mode", "stream", "stream", "buffer", "silent")
+	if err != nil {
+		return nil, err
+	}
+	o.silent = mode == "silent"
+	if o.author, err = author(s.text("git-author", "clada")); err != nil {
+		return nil, err
+	}
+	o.message, o.model = s.text("message", ""), s.text("model", "")
+	if o.apply.MaxFileSize, err = s.size("max-file-size", apply.DefaultMaxFileSize); err != nil {
+		return nil, err
+	}
+	s.treeSettings(o)
+	return o, nil
+}
+
+// treeSettings fills in what depends on the working tree.
+func (s *session) treeSettings(o *settings) {
+	o.apply.Umask = umask()
+	o.apply.Root = s.text("root", "")
+	o.apply.TopDir = s.dir
+	if s.repo == nil {
+		return
+	}
+	o.apply.TopDir = s.repo.Top
+	o.apply.FoldsCase = s.repo.Config.Bool("core.ignoreCase", false)
+	if o.relative {
+		o.apply.Dir = strings.TrimSuffix(s.repo.Prefix, "/")
+	}
+	if allowed := s.repo.Config.All("clada.allowActions"); len(allowed) > 0 {
+		names := strings.FieldsFunc(strings.Join(allowed, ","), func(r rune) bool { return r == ',' || r == ' ' })
+		o.apply.Actions = func(name string) bool { return slices.Contains(names, name) }
+	}
+	o.protect = s.repo.Config.All("clada.protect")
+	var run []string
+	if !o.hookEdits {
+		run = s.repo.RunByGit()
+	}
+	o.apply.Guard = guard(o.protect, run)
+}
+
+// guard refuses protected paths and files that git runs or reads as configuration.
+func guard(protect, run []string) func(batch.Path) *diag.Error {
+	return func(p batch.Path) *diag.Error {
+		for _, pattern := range protect {
+			if apply.MatchGlob(pattern, string(p)) {
+				return diag.New(diag.PermissionDenied, "%s is protected (clada.protect=%s)", p, pattern).In(string(p))
+			}
+		}
+		for _, file := range run {
+			if string(p) == file || strings.HasPrefix(string(p), file+"/") {
+				return diag.New(diag.PermissionDenied, "git runs or reads %s as configuration", p).In(string(p)).
+					WithHint("--allow-hook-edits lets a reply change it")
+			}
+		}
+		return nil
+	}
+}
+
+// author completes a name to NAME <EMAIL>.
+func author(s string) (string, error) {
+	if strings.ContainsAny(s, "\n\x00") || strings.TrimSpace(s) == "" {
+		return "", usagef("git-author: %q is no name", s)
+	}
+	if strings.HasSuffix(s, ">") && strings.Contains(s, " <") {
+		return s, nil
+	}
+	if strings.ContainsAny(s, "<>") {
+		return "", usagef("git-author: write NAME or NAME <EMAIL>, not %q", s)
+	}
+	return s + " <clada@localhost>", nil
+}
+
+// forReal applies a batch to the repository.
+func (s *session) forReal(r *report.Report, o *settings) error {
+	if len(r.Batch.Tasks) == 0 {
+		return nil
+	}
+	to, err := s.transaction("apply")
+	if err != nil {
+		return err
+	}
+	tx, err := txn.Begin(s.ctx, s.repo, to)
+	if err != nil {
+		return err
+	}
+	defer tx.Close()
+	cs := apply.Plan(r.Batch, tx.Tree(), o.apply)
+	r.Results, r.Warnings = cs.Results, cs.Warnings
+	if o.apply.Atomic && (cs.Failed > 0 || len(r.List.Problems) > 0) {
+		r.Undone = true
+		return nil
+	}
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	if err := tx.Stage(cs.Changes); err != nil {
+		return err
+	}
+	r.Receipt, err = tx.CommitBatch(context.WithoutCancel(s.ctx), txn.Record{
+		ID: r.ID, Batch: r.Batch, Results: r.Results, Problems: len(r.List.Problems), Author: o.author, Message: o.message,
+		Model: o.model, Tool: toolVersion, Staged: o.staged,
+	})
+	return err
+}
+
+// dryRun works out what apply would do, down to the tree it would commit.
+func (s *session) dryRun(r *report.Report, o *settings) error {
+	s.repo.Objects.Dry()
+	if err := txn.Ready(s.repo); err != nil {
+		return err
+	}
+	photo, err := txn.Photograph(s.ctx, s.repo)
+	if err != nil {
+		return err
+	}
+	tree, done, err := txn.ReadTree(s.repo, photo)
+	if err != nil {
+		return err
+	}
+	defer done()
+	cs := apply.Plan(r.Batch, tree, o.apply)
+	r.Results, r.Warnings = cs.Results, cs.Warnings
+	if r.Receipt, err = txn.PlannedTree(s.ctx, s.repo, photo, cs.Changes); err != nil {
+		return err
+	}
+	if s.c.Bool("patch") && !s.c.Bool("json") {
+		return showChanges(s, cs.Changes, tree)
+	}
+	return nil
+}
+
+// withoutGit changes files below the current directory, and nothing else.
+func (s *session) withoutGit(r *report.Report, o *settings) error {
+	top, err := filepath.EvalSymlinks(s.dir)
+	if err != nil {
+		return err
+	}
+	o.apply.TopDir = top
+	plain, err := txn.OpenPlain(top)
+	if err != nil {
+		return err
+	}
+	defer plain.Close()
+	cs := apply.Plan(r.Batch, plain.Tree(), o.apply)
+	r.Results, r.Warnings = cs.Results, cs.Warnings
+	switch {
+	case o.apply.Atomic && cs.Failed > 0:
+		r.Undone = true
+	case !r.DryRun:
+		return plain.Write(cs.Changes)
+	}
+	return nil
+}
+
+func umask() fs.FileMode { return txn.Umask() }

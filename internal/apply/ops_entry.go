@@ -1,0 +1,386 @@
+package apply
+
+import (
+	"path"
+	"strings"
+
+	"github.com/git-clada/git-clada/internal/batch"
+	"github.com/git-clada/git-clada/internal/diag"
+)
+
+// entry resolves a path whose entry itself is moved or removed. A link may be the entry, but not with a slash behind it,
+// which would name what it points to.
+func (p *planner) entry(raw, dir string) (batch.Path, *Node, *diag.Error) {
+	at, n, err := p.look(raw, dir)
+	if err != nil {
+		return at, nil, err
+	}
+	if err := p.mayWrite(at, false); err != nil {
+		return at, nil, err
+	}
+	if n == nil || !strings.HasSuffix(raw, "/") {
+		return at, n, nil
+	}
+	switch n.Kind {
+	case Symlink:
+		return at, nil, throughLink(at, at)
+	case Regular, Special:
+		return at, nil, diag.New(diag.NotDirectory, "%s is not a directory", at).In(string(at))
+	}
+	return at, n, nil
+}
+
+// mayTake makes sure that everything below at may be moved, removed or overwritten.
+func (p *planner) mayTake(at batch.Path) *diag.Error {
+	return p.tree.walk(at, func(q batch.Path, n *Node) *diag.Error {
+		switch n.Kind {
+		case Submodule:
+			return denied(at, "%s is a submodule or nested repository", q)
+		case Special:
+			return denied(at, "%s is a FIFO, socket or device", q)
+		}
+		return p.mayWrite(q, false)
+	})
+}
+
+func (p *planner) remove(r *Result, raw, dir string, op batch.Remove) *diag.Error {
+	at, n, err := p.entry(raw, dir)
+	if at != "" {
+		r.Path = string(at)
+	}
+	if err != nil {
+		return err
+	}
+	if n == nil {
+		if op.Force {
+			return nil
+		}
+		r.AlreadyApplied = true
+		return notFound(at)
+	}
+	if n.Kind == Dir && !op.Recursive {
+		names, err := p.tree.list(at)
+		if err != nil {
+			return err
+		}
+		if !op.EmptyDir {
+			return diag.New(diag.IsDirectory, "%s is a directory", at).In(string(at)).WithHint("use rm -r to remove a directory")
+		}
+		if len(names) > 0 {
+			return notEmpty(at)
+		}
+	}
+	if err := p.take(at); err != nil {
+		return err
+	}
+	r.Did = append(r.Did, Effect{Verb: "removed", Path: at})
+	return nil
+}
+
+func notEmpty(at batch.Path) *diag.Error {
+	return diag.New(diag.DirectoryNotEmpty, "%s is not empty", at).In(string(at))
+}
+
+// take removes at and everything below it.
+func (p *planner) take(at batch.Path) *diag.Error {
+	if err := p.mayTake(at); err != nil {
+		return err
+	}
+	var below []batch.Path
+	if err := p.tree.walk(at, func(q batch.Path, _ *Node) *diag.Error {
+		below = append(below, q)
+		return nil
+	}); err != nil {
+		return err
+	}
+	for _, q := range below {
+		if err := p.tree.set(q, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// destination prepares to as the place of a copy or move of from: what may be overwritten is taken away.
+func (p *planner) destination(from batch.Path, n *Node, to batch.Path, was *Node, overwrite bool) *diag.Error {
+	if err := p.mayWrite(to, was == nil); err != nil {
+		return err
+	}
+	if n.Kind == Dir && (to == from || strings.HasPrefix(string(to), string(from)+"/")) {
+		return diag.New(diag.InvalidArgument, "%s cannot go into itself", from).In(string(from))
+	}
+	if was == nil {
+		return p.tree.makeParents(to)
+	}
+	switch {
+	case !overwrite:
+		return diag.New(diag.FileExists, "%s exists already", to).In(string(to))
+	case was.Kind == Dir && n.Kind != Dir:
+		return diag.New(diag.IsDirectory, "%s is a directory", to).In(string(to))
+	case was.Kind != Dir && n.Kind == Dir:
+		return diag.New(diag.NotDirectory, "%s is not a directory", to).In(string(to))
+	case was.Kind == Dir:
+		names, err := p.tree.list(to)
+		if err != nil {
+			return err
+		}
+		if len(names) > 0 {
+			return notEmpty(to)
+		}
+	}
+	return p.take(to)
+}
+
+func (p *planner) move(r *Result, rawFrom, rawTo, dir string, overwrite bool) *diag.Error {
+	from, n, err := p.entry(rawFrom, dir)
+	if from != "" {
+		r.Path = string(from)
+	}
+	if err != nil {
+		return err
+	}
+	if n == nil {
+		return p.missing(from)
+	}
+	to, was, err := p.look(rawTo, dir)
+	if err != nil {
+		return err
+	}
+	if from == to {
+		return diag.New(diag.InvalidArgument, "%s and %s are the same", rawFrom, rawTo).In(string(from))
+	}
+	if err := p.mayTake(from); err != nil {
+		return err
+	}
+	if err := p.destination(from, n, to, was, overwrite); err != nil {
+		return err
+	}
+	if err := p.duplicate(from, to); err != nil {
+		return err
+	}
+	if err := p.take(from); err != nil {
+		return err
+	}
+	r.Did = append(r.Did, Effect{Verb: "moved", Path: from, To: to})
+	return nil
+}
+
+func (p *planner) missing(at batch.Path) *diag.Error {
+	err := notFound(at)
+	if near := p.tree.similar(at); len(near) > 0 {
+		err.WithHint("did you mean %s?", near[0])
+	}
+	return err
+}
+
+// duplicate puts what is at from, with all below it, also at to.
+func (p *planner) duplicate(from, to batch.Path) *diag.Error {
+	type pair struct {
+		path batch.Path
+		node *Node
+	}
+	var all []pair
+	err := p.tree.walk(from, func(q batch.Path, n *Node) *diag.Error {
+		rest := strings.TrimPrefix(string(q), string(from))
+		target := batch.Path(string(to) + rest)
+		copied := *n
+		if copied.Kind == Dir {
+			copied.From = ""
+		}
+		all = append(all, pair{target, &copied})
+		return p.mayWrite(target, true)
+	})
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		if err := p.tree.set(c.path, c.node); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *planner) copy(r *Result, rawFrom, rawTo, dir string, op batch.Copy) *diag.Error {
+	from, n, err := p.look(rawFrom, dir)
+	if from != "" {
+		r.Path = string(from)
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case n == nil:
+		return p.missing(from)
+	case from == ".":
+		return denied(from, "the top of the working tree cannot be copied into itself")
+	case n.Kind == Dir && !op.Recursive:
+		return diag.New(diag.IsDirectory, "%s is a directory", from).In(string(from)).WithHint("use cp -r to copy a directory")
+	case n.Kind == Symlink && !op.KeepLinks:
+		return throughLink(from, from)
+	case n.Kind == Symlink && strings.HasSuffix(rawFrom, "/"):
+		return throughLink(from, from)
+	}
+	to, was, err := p.look(rawTo, dir)
+	if err != nil {
+		return err
+	}
+	if from == to {
+		return diag.New(diag.InvalidArgument, "%s and %s are the same", rawFrom, rawTo).In(string(from))
+	}
+	if was != nil && was.Kind == Symlink {
+		return throughLink(to, to)
+	}
+	if err := p.mayCopy(from); err != nil {
+		return err
+	}
+	if merges := op.Overwrite && n.Kind == Dir && was != nil && was.Kind == Dir; merges {
+		err = p.mayMerge(from, to)
+	} else {
+		err = p.destination(from, n, to, was, op.Overwrite)
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.duplicate(from, to); err != nil {
+		return err
+	}
+	r.Did = append(r.Did, Effect{Verb: "copied", Path: from, To: to})
+	return nil
+}
+
+// mayMerge makes sure that copying from over the directory to replaces files by files and directories by directories.
+func (p *planner) mayMerge(from, to batch.Path) *diag.Error {
+	if strings.HasPrefix(string(to), string(from)+"/") {
+		return diag.New(diag.InvalidArgument, "%s cannot go into itself", from).In(string(from))
+	}
+	return p.tree.walk(from, func(q batch.Path, n *Node) *diag.Error {
+		target := to + q[len(from):]
+		was, err := p.tree.lstat(target)
+		if err != nil || was == nil {
+			return err
+		}
+		switch {
+		case was.Kind == Symlink:
+			return throughLink(target, target)
+		case was.Kind == Dir && n.Kind != Dir:
+			return diag.New(diag.IsDirectory, "%s is a directory", target).In(string(target))
+		case was.Kind != Dir && n.Kind == Dir:
+			return diag.New(diag.NotDirectory, "%s is not a directory", target).In(string(target))
+		}
+		return nil
+	})
+}
+
+// mayCopy makes sure that everything below from can be read.
+func (p *planner) mayCopy(from batch.Path) *diag.Error {
+	return p.tree.walk(from, func(q batch.Path, n *Node) *diag.Error {
+		switch n.Kind {
+		case Submodule:
+			return denied(from, "%s is a submodule or nested repository", q)
+		case Special:
+			return denied(from, "%s is a FIFO, socket or device", q)
+		}
+		return nil
+	})
+}
+
+func (p *planner) mkdir(r *Result, raw, dir string, parents bool) *diag.Error {
+	at, n, err := p.look(raw, dir)
+	if at != "" {
+		r.Path = string(at)
+	}
+	if err != nil {
+		return err
+	}
+	if n != nil {
+		switch {
+		case n.Kind == Dir && parents:
+			return nil
+		case n.Kind == Symlink:
+			return throughLink(at, at)
+		}
+		r.AlreadyApplied = n.Kind == Dir
+		return diag.New(diag.FileExists, "%s exists already", at).In(string(at))
+	}
+	if err := p.mayWrite(at, true); err != nil {
+		return err
+	}
+	if parents {
+		err = p.tree.makeParents(at)
+	} else if up, lookErr := p.tree.lstat(parent(at)); lookErr != nil || up == nil {
+		err = notFound(parent(at)).WithHint("use mkdir -p to make the directories above it too")
+	}
+	if err != nil {
+		return err
+	}
+	r.Did = append(r.Did, Effect{Verb: "created-directory", Path: at})
+	return p.tree.set(at, &Node{Kind: Dir, Perm: 0o777 &^ p.o.Umask})
+}
+
+func (p *planner) rmdir(r *Result, op batch.Rmdir) *diag.Error {
+	at, n, err := p.entry(op.Path, "")
+	if at != "" {
+		r.Path = string(at)
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case n == nil:
+		r.AlreadyApplied = true
+		return notFound(at)
+	case n.Kind != Dir:
+		return diag.New(diag.NotDirectory, "%s is not a directory", at).In(string(at))
+	}
+	return p.remove(r, op.Path, "", batch.Remove{EmptyDir: true})
+}
+
+func (p *planner) touch(r *Result, raw, dir string, noCreate bool) *diag.Error {
+	at, n, err := p.look(raw, dir)
+	if at != "" {
+		r.Path = string(at)
+	}
+	if err != nil {
+		return err
+	}
+	if n != nil {
+		if n.Kind == Symlink {
+			return throughLink(at, at)
+		}
+		return p.mayWrite(at, false)
+	}
+	if noCreate {
+		return nil
+	}
+	if strings.HasSuffix(raw, "/") {
+		return diag.New(diag.NotDirectory, "%s is not a directory", at).In(string(at))
+	}
+	if err := p.mayWrite(at, true); err != nil {
+		return err
+	}
+	if up, lookErr := p.tree.lstat(parent(at)); lookErr != nil || up == nil {
+		return notFound(parent(at)).WithHint("make the directory first")
+	}
+	r.Did = append(r.Did, Effect{Verb: "touched", Path: at})
+	return p.tree.set(at, &Node{Kind: Regular, Perm: 0o666 &^ p.o.Umask, Data: []byte{}})
+}
+
+// caseTwin gives a path beside p whose name differs from p's only in case, or "".
+func (o *overlay) caseTwin(p batch.Path) batch.Path {
+	dir := parent(p)
+	if n, err := o.lstat(dir); err != nil || n == nil {
+		return ""
+	}
+	names, err := o.list(dir)
+	if err != nil {
+		return ""
+	}
+	base := path.Base(string(p))
+	for _, name := range names {
+		if name != base && strings.EqualFold(name, base) {
+			return join(dir, name)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,77 @@
+package apply
+
+import (
+	"io/fs"
+
+	"github.com/git-clada/git-clada/internal/batch"
+	"github.com/git-clada/git-clada/internal/diag"
+)
+
+// Kind is the type of a directory entry.
+type Kind int
+
+// The kinds.
+const (
+	Regular Kind = iota
+	Dir
+	Symlink
+	Submodule // a directory with a repository of its own: never entered
+	Special   // FIFO, socket or device: neither read nor written
+)
+
+// Entry is what a tree knows about a path without reading it.
+type Entry struct {
+	Name string
+	Kind Kind
+	Perm fs.FileMode // permission bits only
+	Size int64       // in bytes; for a regular file
+}
+
+// Tree is a tree of files that is read. A path that does not exist gives an error that is fs.ErrNotExist. Symbolic
+// links are never followed: Lstat describes the link, and Read of a link gives its target.
+type Tree interface {
+	Lstat(path batch.Path) (Entry, error)
+	Read(path batch.Path) ([]byte, error)
+	// List gives the entries of a directory, sorted by name, without any .git.
+	List(path batch.Path) ([]Entry, error)
+}
+
+// Node is a file, link or directory as a change knows it.
+type Node struct {
+	Kind Kind
+	Perm fs.FileMode
+	Data []byte     // content, or the target of a link; nil where From says where it is
+	From batch.Path // the path of the original tree that has this content, untouched
+	Size int64
+}
+
+// Change is what a path was and what it becomes; nil is "nothing there".
+type Change struct {
+	Path          batch.Path
+	Before, After *Node
+}
+
+// Changeset is the outcome of a plan.
+type Changeset struct {
+	Changes  []Change // sorted by path
+	Results  []Result // one per task, in order
+	Failed   int      // tasks that failed or were skipped
+	Warnings []diag.Warning
+}
+
+// Options say how a batch is carried out. The zero value is the default.
+type Options struct {
+	Atomic      bool
+	MaxFileSize int64                        // bytes; 0 means DefaultMaxFileSize
+	Root        string                       // absolute paths below it mean the top
+	TopDir      string                       // the absolute path of the top: absolute paths below it are accepted
+	Dir         string                       // relative paths are relative to this directory of the tree
+	Guard       func(batch.Path) *diag.Error // refuses paths that may not be written
+	Actions     func(name string) bool       // which ops a reply may use; nil allows all
+	NoRun       bool                         // refuse every command
+	FoldsCase   bool                         // the file system takes names that differ in case for the same
+	Umask       fs.FileMode                  // taken from the permissions of what is created
+}
+
+// DefaultMaxFileSize is the largest file that is edited, read or written, in bytes.
+const DefaultMaxFileSize = 10_000_000

@@ -1,0 +1,142 @@
+package parse
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/git-clada/git-clada/internal/batch"
+)
+
+// ErrNoForm says that a dialect cannot express an op.
+var ErrNoForm = errors.New("the dialect has no form for this operation")
+
+// Format writes a batch in the markers dialect, such that parsing the text gives the batch again. Runs of marker
+// characters are made longer than any in the content, so nothing in the content can be taken for structure.
+func Format(b *batch.Batch) (string, error) {
+	var out strings.Builder
+	run := strings.Repeat("<", formatRun(b))
+	group := 0
+	for i := range b.Tasks {
+		t := &b.Tasks[i]
+		if t.Group != group {
+			closeGroup(&out, run, group)
+			openGroups(&out, run, group, t.Group)
+			group = t.Group
+		}
+		if err := formatTask(&out, run, t.Op); err != nil {
+			return "", err
+		}
+	}
+	closeGroup(&out, run, group)
+	return out.String(), nil
+}
+
+func openGroups(out *strings.Builder, run string, from, to int) {
+	if to > 0 && to != from {
+		out.WriteString(run + " TASKS\n")
+	}
+}
+
+func closeGroup(out *strings.Builder, run string, group int) {
+	if group > 0 {
+		out.WriteString(strings.Repeat(">", len(run)) + " TASKS\n")
+	}
+}
+
+// formatRun gives a run length that no content has.
+func formatRun(b *batch.Batch) int {
+	longest := minRun - 1
+	for i := range b.Tasks {
+		for _, text := range opKey(b.Tasks[i].Op) {
+			longest = max(longest, longestRun(text))
+		}
+		if e, ok := b.Tasks[i].Op.(batch.EditRange); ok {
+			longest = max(longest, longestRun(e.Start))
+		}
+	}
+	return longest + 1
+}
+
+func longestRun(s string) int {
+	longest, run := 0, 0
+	for i := 0; i < len(s); i++ {
+		if s[i] != '<' && s[i] != '>' && s[i] != '=' {
+			run = 0
+			continue
+		}
+		if i > 0 && s[i] != s[i-1] {
+			run = 0
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
+}
+
+func formatTask(out *strings.Builder, run string, op batch.Op) error {
+	end := strings.Repeat(">", len(run))
+	div := strings.Repeat("=", len(run))
+	switch o := op.(type) {
+	case batch.Write:
+		if o.Mode != batch.Any {
+			return ErrNoForm
+		}
+		formatWrite(out, run, end, o.Path, "", string(o.Content))
+	case batch.Append:
+		if !o.FreshLine {
+			return ErrNoForm
+		}
+		formatWrite(out, run, end, o.Path, ` append="true"`, string(o.Content))
+	case batch.Run:
+		out.WriteString(run + " RUN" + optional("dir", o.Dir) + "\n" + o.Command + "\n" + end + " END\n")
+	case batch.Edit:
+		if len(o.Splits) != 1 {
+			return ErrNoForm
+		}
+		out.WriteString(run + " SEARCH" + optional("path", o.Path) + formatCount(o.Expect) + "\n")
+		out.WriteString(o.Splits[0].Old + "\n" + div + "\n" + formatNew(o.Splits[0]) + end + " REPLACE\n")
+	case batch.EditRange:
+		if len(o.Splits) != 1 {
+			return ErrNoForm
+		}
+		out.WriteString(run + " SEARCH-START" + optional("path", o.Path) + formatCount(o.Expect) + "\n")
+		out.WriteString(o.Start + "\n" + run + " SEARCH-END\n")
+		out.WriteString(o.Splits[0].Old + "\n" + div + "\n" + formatNew(o.Splits[0]) + end + " REPLACE\n")
+	default:
+		return ErrNoForm
+	}
+	return nil
+}
+
+func formatWrite(out *strings.Builder, run, end, path, extra, content string) {
+	if content != "" && !strings.HasSuffix(content, "\n") {
+		extra += ` final-newline="false"`
+		content += "\n"
+	}
+	out.WriteString(run + " WRITE" + optional("path", path) + extra + "\n" + content + end + " END\n")
+}
+
+func formatNew(s batch.Split) string {
+	if s.NoNew {
+		return ""
+	}
+	return s.New + "\n"
+}
+
+func formatCount(e batch.Expect) string {
+	if e.All {
+		return ` count="all"`
+	}
+	if e.Count == 1 {
+		return ""
+	}
+	return ` count="` + strconv.Itoa(e.Count) + `"`
+}
+
+func optional(name, value string) string {
+	if value == "" {
+		return ""
+	}
+	return " " + name + `="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
+}

@@ -1,0 +1,207 @@
+package repo
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/git-clada/git-clada/internal/diag"
+)
+
+// Repo is an open repository with a working tree. It is used by one goroutine at a time unless a method says otherwise.
+type Repo struct {
+	Top       string // the working tree, absolute
+	Dir       string // the git directory of this working tree, absolute
+	Common    string // the git directory shared by all working trees
+	IndexFile string // of this working tree
+	Private   string // our directory inside Dir, for journal and lock; it may not exist yet
+	Prefix    string // the current directory relative to Top, "" at the top, else with a slash at the end
+	Config    Config
+
+	// Inherit are files that long-running git processes inherit: the lock of the operation, so that it is held until
+	// they have ended too.
+	Inherit []*os.File
+
+	*git
+	Objects      *Store
+	refs         *refSession
+	committerEnv []string
+}
+
+// Open finds the repository that dir belongs to. env is the environment of the process; where it names a repository,
+// that one is opened.
+func Open(ctx context.Context, dir string, env []string) (*Repo, error) {
+	plain := &git{dir: dir, env: append(userEnvironment(env), "LC_ALL=C")}
+	type answer struct {
+		out []byte
+		err error
+	}
+	config := make(chan answer, 1)
+	go func() {
+		out, err := plain.run(ctx, nil, "config", "--list", "-z", "--show-origin", "--includes")
+		config <- answer{out, err}
+	}()
+	out, err := plain.run(ctx, nil, "rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir",
+		"--git-path", "index", "--git-path", "objects", "--git-path", "clada", "--show-object-format",
+		"--is-bare-repository", "--is-inside-work-tree", "--show-prefix", "--show-toplevel")
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(lines) < 9 {
+		<-config
+		return nil, notARepository(err)
+	}
+	if lines[6] == "true" {
+		<-config
+		return nil, diag.New(diag.UnsupportedRepository, "%s is a bare repository, which is not supported yet", lines[0]).
+			WithHint("work in a clone that has files")
+	}
+	if lines[7] != "true" || err != nil || len(lines) < 10 {
+		<-config
+		return nil, diag.New(diag.UnsupportedRepository, "this directory is inside a git directory, not in a working tree").
+			WithHint("go to the top of the working tree")
+	}
+	if lines[5] != "sha1" {
+		<-config
+		return nil, diag.New(diag.UnsupportedRepository, "this repository uses the object format %s, which is not supported yet", lines[5])
+	}
+	r := &Repo{Dir: lines[0], Common: lines[1], IndexFile: lines[2], Private: lines[4], Prefix: lines[8], Top: lines[9]}
+	c := <-config
+	if c.err != nil {
+		return nil, c.err
+	}
+	r.Config = parseConfig(c.out)
+	r.git = &git{dir: r.Top, env: append(Environment(env), "GIT_DIR="+r.Dir, "GIT_WORK_TREE="+r.Top), flags: r.Config.monitorFlags()}
+	r.Objects = newStore(r.git, lines[3], r.Config)
+	return r, nil
+}
+
+// userEnvironment keeps the variables that say which repository is meant.
+func userEnvironment(env []string) []string {
+	kept := Environment(env)
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		switch name {
+		case "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR":
+			kept = append(kept, kv)
+		}
+	}
+	return kept
+}
+
+func notARepository(err error) error {
+	e, ok := err.(*diag.Error)
+	if ok && (strings.Contains(e.Message, "not a git repository") || strings.Contains(e.Message, "must be run in a work tree")) {
+		return diag.Wrap(err, diag.GitOperationFailed, "this directory is not in a git repository").
+			WithHint("run git init first, or use --no-git to change files without history")
+	}
+	if err == nil {
+		return diag.New(diag.GitOperationFailed, "git did not say where the repository is")
+	}
+	return err
+}
+
+// Close ends the processes that the repository keeps. It may be called twice.
+func (r *Repo) Close() {
+	r.Objects.close()
+	if r.refs != nil {
+		r.refs.close()
+		r.refs = nil
+	}
+}
+
+// Head is where HEAD stands.
+type Head struct {
+	Ref string // the branch, as a full ref name; "" if HEAD is detached
+	OID OID    // the commit; "" on an unborn branch
+}
+
+// Unborn reports whether the branch has no commit yet.
+func (h Head) Unborn() bool { return h.OID == "" }
+
+// Detached reports whether HEAD is on no branch.
+func (h Head) Detached() bool { return h.Ref == "" }
+
+// Head reads HEAD.
+func (r *Repo) Head(ctx context.Context) (Head, error) {
+	var wg sync.WaitGroup
+	var h Head
+	var symErr error
+	wg.Go(func() {
+		out, err := r.run(ctx, nil, "symbolic-ref", "-q", "HEAD")
+		h.Ref = strings.TrimSpace(string(out))
+		if err != nil && exitStatus(err) != 1 {
+			symErr = err
+		}
+	})
+	oid, err := r.Objects.Resolve("HEAD^{commit}")
+	wg.Wait()
+	h.OID = oid
+	if symErr != nil {
+		return h, symErr
+	}
+	return h, err
+}
+
+// Identity gives author and committer as git would write them, without date. Where the user has configured none, it is
+// clada's own, so that internal commits never fail.
+func (r *Repo) Identity(ctx context.Context) string {
+	out, err := r.run(ctx, nil, "-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT")
+	ident := strings.TrimSpace(string(out))
+	if i := strings.LastIndexByte(ident, '>'); err == nil && i > 0 {
+		return ident[:i+1]
+	}
+	r.committerEnv = []string{"GIT_COMMITTER_NAME=clada", "GIT_COMMITTER_EMAIL=clada@localhost"}
+	return "clada <clada@localhost>"
+}
+
+// InProgress names the operation of git that has not been finished in this working tree, and how to end it; "" if none.
+func (r *Repo) InProgress() (name, end string) {
+	for _, op := range []struct{ file, name, end string }{
+		{"rebase-merge", "a rebase", "git rebase --continue or --abort"},
+		{"rebase-apply/applying", "git am", "git am --continue or --abort"},
+		{"rebase-apply", "a rebase", "git rebase --continue or --abort"},
+		{"MERGE_HEAD", "a merge", "git merge --continue or --abort"},
+		{"CHERRY_PICK_HEAD", "a cherry-pick", "git cherry-pick --continue or --abort"},
+		{"REVERT_HEAD", "a revert", "git revert --continue or --abort"},
+		{"sequencer", "a cherry-pick or revert", "git cherry-pick --continue or --abort"},
+		{"BISECT_LOG", "a bisect", "git bisect reset"},
+	} {
+		if _, err := os.Lstat(filepath.Join(r.Dir, op.file)); err == nil {
+			return op.name, op.end
+		}
+	}
+	return "", ""
+}
+
+// CheckedOutElsewhere gives the other working tree in which a branch is checked out, or "".
+func (r *Repo) CheckedOutElsewhere(ctx context.Context, ref string) (string, error) {
+	if _, err := os.Stat(filepath.Join(r.Common, "worktrees")); err != nil {
+		return "", nil
+	}
+	out, err := r.run(ctx, nil, "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return "", err
+	}
+	where := ""
+	for line := range bytes.SplitSeq(out, []byte{0}) {
+		if p, ok := bytes.CutPrefix(line, []byte("worktree ")); ok {
+			where = string(p)
+		}
+		if b, ok := bytes.CutPrefix(line, []byte("branch ")); ok && string(b) == ref && where != r.Top {
+			return where, nil
+		}
+	}
+	return "", nil
+}
+
+// Version gives git's version, such as "2.39.5".
+func Version(ctx context.Context, env []string) string {
+	g := &git{env: env}
+	out, err := g.run(ctx, nil, "version")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(out)), "git version ")
+}

@@ -1,0 +1,110 @@
+//go:build unix
+
+package repo
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// fileStat is what lstat tells of a file.
+type fileStat struct {
+	size                                     int64
+	mtimeSec, mtimeNano, ctimeSec, ctimeNano int64
+	ino                                      uint64
+	uid, gid                                 uint32
+	perm                                     uint32
+	isLink, isDir, isRegular                 bool
+}
+
+func fromUnix(st *unix.Stat_t) fileStat {
+	kind := uint32(st.Mode) & unix.S_IFMT
+	mtime, ctime := statTimes(st)
+	return fileStat{
+		size: st.Size, ino: st.Ino, uid: st.Uid, gid: st.Gid, perm: uint32(st.Mode) & 0o7777,
+		mtimeSec: int64(mtime.Sec), mtimeNano: int64(mtime.Nsec), ctimeSec: int64(ctime.Sec), ctimeNano: int64(ctime.Nsec),
+		isLink: kind == unix.S_IFLNK, isDir: kind == unix.S_IFDIR, isRegular: kind == unix.S_IFREG,
+	}
+}
+
+func statAt(dir *os.File, name string) (fileStat, error) {
+	var st unix.Stat_t
+	if err := unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return fileStat{}, err
+	}
+	return fromUnix(&st), nil
+}
+
+func lstat(name string) (fileStat, error) {
+	var st unix.Stat_t
+	if err := unix.Lstat(name, &st); err != nil {
+		return fileStat{}, &fs.PathError{Op: "lstat", Path: name, Err: err}
+	}
+	return fromUnix(&st), nil
+}
+
+func isNotDir(err error) bool { return errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) }
+
+type nameKind uint8
+
+const (
+	nameUnknown nameKind = iota
+	nameFile             // a file or link
+	nameDir
+	nameOther // FIFO, socket, device
+)
+
+// dirName is a name in a directory.
+type dirName struct {
+	name string
+	kind nameKind
+}
+
+// readDir opens a directory of the working tree, without following a link in the last place, and lists it.
+func readDir(top, dir string) (*os.File, []dirName, error) {
+	name := filepath.Join(top, dir)
+	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	d := os.NewFile(uintptr(fd), name)
+	entries, err := d.ReadDir(-1)
+	if err != nil {
+		d.Close()
+		return nil, nil, err
+	}
+	names := make([]dirName, len(entries))
+	for i, e := range entries {
+		names[i] = dirName{e.Name(), kindOf(e.Type())}
+	}
+	return d, names, nil
+}
+
+func kindOf(m fs.FileMode) nameKind {
+	switch {
+	case m.IsRegular(), m&fs.ModeSymlink != 0:
+		return nameFile
+	case m.IsDir():
+		return nameDir
+	}
+	return nameOther
+}
+
+// resolve asks for the kind where the directory did not tell.
+func (n *dirName) resolve(dir *os.File) {
+	info, err := statAt(dir, n.name)
+	switch {
+	case err != nil:
+		n.kind = nameOther
+	case info.isDir:
+		n.kind = nameDir
+	case info.isRegular, info.isLink:
+		n.kind = nameFile
+	default:
+		n.kind = nameOther
+	}
+}

@@ -1,0 +1,78 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/git-clada/git-clada/internal/diag"
+)
+
+// lock takes the lock of a working tree, waiting up to patience for another process of ours. The lock is a kernel lock
+// on an open file: it cannot be stale. Git processes that we start inherit the file, so the lock holds until they have
+// ended, whatever happens to us.
+func lock(ctx context.Context, file string, patience time.Duration) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return nil, cannotWrite(err)
+	}
+	fd, err := unix.Open(file, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o666)
+	if err != nil {
+		return nil, cannotWrite(&os.PathError{Op: "open", Path: file, Err: err})
+	}
+	f := os.NewFile(uintptr(fd), file)
+	deadline := time.Now().Add(patience)
+	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+		err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil {
+			f.Truncate(0)
+			fmt.Fprintf(f, "%d\n", os.Getpid())
+			return f, nil
+		}
+		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
+			f.Close()
+			return nil, diag.Wrap(err, diag.GitOperationFailed, "locking %s: %v", file, err)
+		}
+		if time.Now().After(deadline) {
+			f.Close()
+			return nil, diag.New(diag.LockTimeout, "another git clada works in this working tree%s", owner(file)).
+				WithHint("wait for it, or give it more time with --lock-timeout")
+		}
+		select {
+		case <-ctx.Done():
+			f.Close()
+			return nil, ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+func owner(file string) string {
+	content, err := os.ReadFile(file)
+	if err != nil || len(content) == 0 {
+		return ""
+	}
+	return " (process " + strings.TrimSpace(string(content)) + ")"
+}
+
+// cannotWrite gives an error of the file system its code.
+func cannotWrite(err error) error {
+	var e *diag.Error
+	if errors.As(err, &e) {
+		return err
+	}
+	switch {
+	case errors.Is(err, unix.EROFS):
+		return diag.Wrap(err, diag.PermissionDenied, "the file system is read-only: %v", err)
+	case errors.Is(err, os.ErrPermission):
+		return diag.Wrap(err, diag.PermissionDenied, "the system denies access: %v", err)
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+		return diag.Wrap(err, diag.GitOperationFailed, "the disk is full: %v", err).WithHint("free some space and try again; nothing was lost")
+	}
+	return diag.Wrap(err, diag.GitOperationFailed, "%v", err)
+}
