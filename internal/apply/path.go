@@ -37,6 +37,9 @@ func (o *Options) resolve(raw, dir string) (batch.Path, *diag.Error) {
 		return "", escape(raw)
 	}
 	for part := range strings.SplitSeq(p, "/") {
+		if len(part) > 255 {
+			return "", diag.New(diag.InvalidArgument, "a name is %d bytes long, at most 255 are possible", len(part)).In(part[:60] + "...")
+		}
 		if reserved(part, ".git", "git~1") {
 			return "", diag.New(diag.PathEscape, "%s is inside .git", raw).In(raw).WithHint("a reply may not touch git's own files")
 		}
@@ -148,11 +151,6 @@ func checkNewName(p batch.Path) *diag.Error {
 	}
 	if len(p) > 4000 {
 		return diag.New(diag.InvalidArgument, "the path is %d bytes long, at most 4000 are possible", len(p)).In(string(p[:60]) + "...")
-	}
-	for part := range strings.SplitSeq(string(p), "/") {
-		if len(part) > 255 {
-			return diag.New(diag.InvalidArgument, "a name is %d bytes long, at most 255 are possible", len(part)).In(string(p))
-		}
 	}
 	for _, r := range string(p) {
 		if Invisible(r) || unicode.Is(unicode.Noncharacter_Code_Point, r) {

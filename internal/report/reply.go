@@ -33,10 +33,10 @@ func Reply(w io.Writer, r *Report) error {
 		switch res.Status {
 		case apply.Failed:
 			fmt.Fprintf(&b, "\nTask %d (%s %s, line %d of your reply): %s: %s\n",
-				res.Task.Seq, res.Task.Action, Line(res.Path), res.Task.Span.Start, res.Err.Code, Line(res.Err.Message))
+				res.Task.Seq, res.Task.Action, subject(res), res.Task.Span.Start, res.Err.Code, Line(res.Err.Message))
 			replyHint(&b, res.Err)
 		case apply.Skipped:
-			fmt.Fprintf(&b, "\nTask %d (%s %s) was skipped, since an earlier task of its block failed.\n", res.Task.Seq, res.Task.Action, Line(res.Path))
+			fmt.Fprintf(&b, "\nTask %d (%s %s) was skipped, since an earlier task of its block failed.\n", res.Task.Seq, res.Task.Action, subject(res))
 		}
 	}
 	if r.Fatal != nil {

@@ -104,10 +104,26 @@ func (p *printer) result(r *apply.Result) {
 		p.failure(tag, r.Err)
 		p.source(r.Task.Span)
 	case apply.Skipped:
-		p.printf("%s %s\n", tag, p.paint(yellow, "- Skipped: "+r.Task.Action+" "+Line(r.Path)))
+		p.printf("%s %s\n", tag, p.paint(yellow, "- Skipped: "+r.Task.Action+" "+subject(r)))
 	default:
 		p.printf("%s %s %s%s\n", tag, p.paint(green, "✓"), Did(r), p.fenced(r.Task))
 	}
+}
+
+// subject says what a task is about: its path, or the command.
+func subject(r *apply.Result) string {
+	if run, ok := r.Task.Op.(batch.Run); ok {
+		return Line(clip(run.Command))
+	}
+	return Line(r.Path)
+}
+
+func clip(s string) string {
+	const most = 60
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "..."
+	}
+	return s
 }
 
 // fenced marks, in a dry run, what came out of a markdown fence.
