@@ -158,7 +158,7 @@ func (r *Repo) RefLock(name string) string {
 }
 
 // RemoveDeadLock removes the lock file of a ref if it can be proven to be left by an operation of ours that died: it
-// holds exactly what that operation was writing, or it is empty and no process has it open.
+// holds what that operation was writing, or the beginning of it (or nothing) and no process has it open.
 func RemoveDeadLock(file string, expected ...string) (removed bool, err error) {
 	content, err := os.ReadFile(file)
 	if os.IsNotExist(err) {
@@ -167,9 +167,11 @@ func RemoveDeadLock(file string, expected ...string) (removed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	ours := len(content) == 0 && nobodyHasOpen(file)
-	for _, e := range expected {
-		ours = ours || string(content) == e
+	ours := false
+	for _, e := range append(expected, "") {
+		complete := string(content) == e && e != ""
+		begun := strings.HasPrefix(e, string(content)) && nobodyHasOpen(file)
+		ours = ours || complete || begun
 	}
 	if !ours {
 		return false, diag.New(diag.Interrupted, "%s is held by another process", file).

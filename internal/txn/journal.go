@@ -15,14 +15,15 @@ import (
 // working tree, the index or a ref changes.
 type journal struct {
 	V       int              `json:"v"`
-	ID      string           `json:"id"`      // of the operation; names its temporary files
-	Command string           `json:"command"` // for messages
-	Files   []FileChange     `json:"files"`   // in the order in which they are made
-	Log     string           `json:"log"`     // the log ref
-	Begin   repo.OID         `json:"begin"`   // where the log ref was
-	Pending repo.OID         `json:"pending"` // where it is while the operation is under way
-	Final   repo.OID         `json:"final"`   // where it is when the refs have moved; "" before that is known
-	Refs    []repo.RefUpdate `json:"refs"`    // the transaction, without those that are only checked
+	ID      string           `json:"id"`                // of the operation; names its temporary files
+	Command string           `json:"command"`           // for messages
+	Files   []FileChange     `json:"files"`             // in the order in which they are made
+	Log     string           `json:"log"`               // the log ref
+	Begin   repo.OID         `json:"begin"`             // where the log ref was
+	Pending repo.OID         `json:"pending"`           // where it is while the operation is under way
+	Final   repo.OID         `json:"final"`             // where it is when the refs have moved; "" before that is known
+	Refs    []repo.RefUpdate `json:"refs"`              // the transaction, without those that are only checked
+	Checked []string         `json:"checked,omitempty"` // refs that the transaction locks without moving them
 	Before  repo.Head        `json:"before"`
 	After   repo.Head        `json:"after"`
 	Message string           `json:"message"` // for reflogs

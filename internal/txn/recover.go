@@ -92,25 +92,27 @@ func refsMoved(r *repo.Repo, j *journal) (bool, error) {
 
 // removeDeadLocks removes the lock files that the operation's git left when it was killed.
 func removeDeadLocks(r *repo.Repo, j *journal) error {
-	var firstErr error
-	remove := func(name string, expected ...string) {
-		if _, err := repo.RemoveDeadLock(r.RefLock(name), expected...); err != nil && firstErr == nil {
-			firstErr = err
-		}
+	expected := map[string][]string{
+		"HEAD": {"ref: " + j.After.Ref + "\n", "ref: " + j.Before.Ref + "\n", string(j.After.OID) + "\n"},
+		j.Log:  {string(j.Pending) + "\n", string(j.Begin) + "\n"},
 	}
-	for _, u := range append([]repo.RefUpdate{{Name: j.Log, Old: j.Begin, New: j.Pending}}, j.Refs...) {
-		remove(u.Name, string(u.New)+"\n", string(u.Old)+"\n")
+	for _, name := range j.Checked {
+		expected[name] = append(expected[name], "")
 	}
-	remove("HEAD", "ref: "+j.After.Ref+"\n", "ref: "+j.Before.Ref+"\n", string(j.After.OID)+"\n")
+	deletes := false
 	for _, u := range j.Refs {
-		if u.New == "" {
-			if err := removeDeadPackedLock(r); err != nil && firstErr == nil {
-				firstErr = err
-			}
-			break
+		expected[u.Name] = append(expected[u.Name], string(u.New)+"\n", string(u.Old)+"\n")
+		deletes = deletes || u.New == ""
+	}
+	for name, contents := range expected {
+		if _, err := repo.RemoveDeadLock(r.RefLock(name), contents...); err != nil {
+			return err
 		}
 	}
-	return firstErr
+	if deletes {
+		return removeDeadPackedLock(r)
+	}
+	return nil
 }
 
 // removeDeadPackedLock removes packed-refs.lock if no process is writing it: deleting a ref rewrites that file.

@@ -332,6 +332,10 @@ func (t *Tx) commit(ctx context.Context, tr *Transition) (*Op, error) {
 	}
 	j.Final, j.After = final, op.After.Head
 	j.Refs = append(refs, noteRefs...)
+	checked := checks(tr)
+	for _, u := range checked {
+		j.Checked = append(j.Checked, u.Name)
+	}
 	if t.journal == nil {
 		err = t.open(ctx, op, j)
 	} else {
@@ -355,7 +359,7 @@ func (t *Tx) commit(ctx context.Context, tr *Transition) (*Op, error) {
 	if err := t.checkHead(ctx); err != nil {
 		return nil, err
 	}
-	if err := t.updateRefs(append(j.Refs, checks(tr)...)); err != nil {
+	if err := t.updateRefs(append(j.Refs, checked...)); err != nil {
 		return nil, err
 	}
 	t.journal = nil // from here on there is no way back, only forward
