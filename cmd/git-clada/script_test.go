@@ -24,9 +24,11 @@ const scripts = "../../testdata/script"
 
 // TestScript runs the scripts of testdata/script with the real git. The first line of each is the sentence that
 // docs/behaviours.md promises.
-func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir: scripts,
+func TestScript(t *testing.T) { testscript.Run(t, scriptParams(scripts)) }
+
+func scriptParams(dir string) testscript.Params {
+	return testscript.Params{
+		Dir: dir,
 		Setup: func(env *testscript.Env) error {
 			vars, err := testkit.SealedEnv(env.WorkDir)
 			if err != nil {
@@ -44,7 +46,7 @@ func TestScript(t *testing.T) {
 			"repo": scriptRepo, "photo": scriptPhoto, "same": scriptSame, "undone": scriptUndone, "bytes": scriptBytes,
 			"blob": scriptBlob, "big": scriptBig, "lines": scriptLines,
 		},
-	})
+	}
 }
 
 // TestScriptsUndo: every script that changes something also shows that undo gives the whole state back.

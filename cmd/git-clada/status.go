@@ -11,7 +11,7 @@ import (
 
 func statusCommand(e *edge) *cli.Command {
 	return &cli.Command{
-		Name: "status", Usage: "say where you are: base, scratch branch, batches, what undo would do", Flags: []cli.Flag{jsonFlag()},
+		Name: "status", Usage: "say where you are", Flags: []cli.Flag{jsonFlag()},
 		Action: command(e, runStatus),
 	}
 }
