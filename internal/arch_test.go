@@ -26,14 +26,15 @@ var mayImport = map[string][]string{
 	"internal/review":  {"internal/apply", "internal/batch", "internal/diag", "github.com/hexops/gotextdiff", "github.com/rogpeppe/go-internal/diff"},
 	"internal/report":  {"internal/apply", "internal/batch", "internal/diag", "internal/notes", "internal/repo", "internal/txn"},
 	"internal/testkit": {"golang.org/x/sys"},
+	"internal/bench":   {},
 	"docs":             {},
 	"cmd/git-clada":    {"internal/", "docs", "github.com/urfave/cli"},
 }
 
 // effects are standard packages that only some rooms may use: who starts programs, and who touches the disk.
 var effects = map[string][]string{
-	"os/exec": {"internal/repo", "internal/testkit"},
-	"os":      {"internal/repo", "internal/txn", "internal/testkit", "cmd/git-clada"},
+	"os/exec": {"internal/repo", "internal/testkit", "internal/bench"},
+	"os":      {"internal/repo", "internal/txn", "internal/testkit", "internal/bench", "cmd/git-clada"},
 	"net":     {}, "net/http": {},
 }
 

@@ -206,7 +206,7 @@ func (t *Tx) CommitBatch(ctx context.Context, rec Record) (*Receipt, error) {
 	t.keep = append(t.keep, input)
 	tr := Transition{Op: Op{
 		Batch: rec.ID, Summary: summary(rec.Results), Input: input, Tasks: len(rec.Results), Failed: failures(rec.Results) + rec.Problems,
-		After: photo.State,
+		After: photo.State, Time: t.o.Now,
 	}}
 	switch {
 	case len(t.Files()) == 0:
