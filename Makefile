@@ -15,7 +15,7 @@ LDFLAGS := -s -w -X main.toolVersion=$(VERSION)
 all: build $(MAN) ## build the program and the manual pages
 
 build: ## build bin/git-clada
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/git-clada
+	$(GO) build -trimpath -tags urfave_cli_no_docs -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/git-clada
 
 man/%: docs/man/%.md
 	@mkdir -p man

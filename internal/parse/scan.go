@@ -195,7 +195,11 @@ func (s *scan) skipThinking(i int) (next int, ok bool) {
 		if !foldPrefix(line, "<"+name+">") {
 			continue
 		}
+		known := s.noThinkEnd[name]
 		end := s.closingTag(i, name)
+		if end < 0 && known {
+			return i + 1, true // said once already
+		}
 		if end < 0 {
 			s.warn("", UnclosedThink, i+1, "<"+name+"> is never closed: what follows is read")
 			return i + 1, true

@@ -37,6 +37,7 @@ type Store struct {
 	memory  map[OID]stored // what a dry store has written
 	fresh   []string       // files written since the last Sync
 	written map[OID]bool
+	trees   map[OID][]TreeEntry // small trees that were read or written
 }
 
 type stored struct {
@@ -45,7 +46,7 @@ type stored struct {
 }
 
 func newStore(g *git, dir string, c Config) *Store {
-	s := &Store{git: g, dir: dir, level: zlib.BestSpeed, memory: map[OID]stored{}, written: map[OID]bool{}}
+	s := &Store{git: g, dir: dir, level: zlib.BestSpeed, memory: map[OID]stored{}, written: map[OID]bool{}, trees: map[OID][]TreeEntry{}}
 	if v, ok := c.Value("core.looseCompression"); ok {
 		if n, err := strconv.Atoi(v); err == nil && n >= -1 && n <= 9 {
 			s.level = n
@@ -103,7 +104,7 @@ func (s *Store) close() {
 		return
 	}
 	s.cat.in.Close()
-	s.cat.cmd.Wait()
+	go s.cat.cmd.Wait() // it ends by itself; nobody needs to wait for it
 	s.cat = nil
 }
 

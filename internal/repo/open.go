@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/git-clada/git-clada/internal/diag"
 )
@@ -28,17 +29,24 @@ type Repo struct {
 	*git
 	Objects      *Store
 	refs         *refSession
+	headRef      string // what HEAD was when the repository was opened; "" is detached
+	headKnown    bool
+	opened       time.Time
 	committerEnv []string
 }
 
 // Open finds the repository that dir belongs to. env is the environment of the process; where it names a repository,
 // that one is opened.
 func Open(ctx context.Context, dir string, env []string) (*Repo, error) {
+	start := time.Now()
 	plain := &git{dir: dir, env: append(userEnvironment(env), "LC_ALL=C")}
 	type answer struct {
 		out []byte
 		err error
 	}
+	// The object reader is started at once too: git finds the repository for it as it does for rev-parse.
+	objects := &Store{git: plain}
+	objects.Start()
 	config := make(chan answer, 1)
 	go func() {
 		out, err := plain.run(ctx, nil, "config", "--list", "-z", "--show-origin", "--includes")
@@ -46,34 +54,40 @@ func Open(ctx context.Context, dir string, env []string) (*Repo, error) {
 	}()
 	out, err := plain.run(ctx, nil, "rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir",
 		"--git-path", "index", "--git-path", "objects", "--git-path", "clada", "--show-object-format",
-		"--is-bare-repository", "--is-inside-work-tree", "--show-prefix", "--show-toplevel")
+		"--is-bare-repository", "--is-inside-work-tree", "--show-prefix", "--show-toplevel", "--symbolic-full-name", "HEAD")
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(lines) < 9 {
+	refuse := func(err error) (*Repo, error) {
 		<-config
-		return nil, notARepository(err)
+		objects.close()
+		return nil, err
+	}
+	if len(lines) < 9 {
+		return refuse(notARepository(err))
 	}
 	if lines[6] == "true" {
-		<-config
-		return nil, diag.New(diag.UnsupportedRepository, "%s is a bare repository, which is not supported yet", lines[0]).
-			WithHint("work in a clone that has files")
+		return refuse(diag.New(diag.UnsupportedRepository, "%s is a bare repository, which is not supported yet", lines[0]).
+			WithHint("work in a clone that has files"))
 	}
-	if lines[7] != "true" || err != nil || len(lines) < 10 {
-		<-config
-		return nil, diag.New(diag.UnsupportedRepository, "this directory is inside a git directory, not in a working tree").
-			WithHint("go to the top of the working tree")
+	if lines[7] != "true" || len(lines) < 10 {
+		return refuse(diag.New(diag.UnsupportedRepository, "this directory is inside a git directory, not in a working tree").
+			WithHint("go to the top of the working tree"))
 	}
 	if lines[5] != "sha1" {
-		<-config
-		return nil, diag.New(diag.UnsupportedRepository, "this repository uses the object format %s, which is not supported yet", lines[5])
+		return refuse(diag.New(diag.UnsupportedRepository, "this repository uses the object format %s, which is not supported yet", lines[5]))
 	}
-	r := &Repo{Dir: lines[0], Common: lines[1], IndexFile: lines[2], Private: lines[4], Prefix: lines[8], Top: lines[9]}
+	r := &Repo{Dir: lines[0], Common: lines[1], IndexFile: lines[2], Private: lines[4], Prefix: lines[8], Top: lines[9], opened: start}
+	if len(lines) > 10 && err == nil {
+		r.headRef, r.headKnown = strings.TrimPrefix(lines[10], "HEAD"), true
+	}
 	c := <-config
 	if c.err != nil {
+		objects.close()
 		return nil, c.err
 	}
 	r.Config = parseConfig(c.out)
 	r.git = &git{dir: r.Top, env: append(Environment(env), "GIT_DIR="+r.Dir, "GIT_WORK_TREE="+r.Top), flags: r.Config.monitorFlags()}
 	r.Objects = newStore(r.git, lines[3], r.Config)
+	r.Objects.cat = objects.cat
 	return r, nil
 }
 
@@ -106,7 +120,7 @@ func notARepository(err error) error {
 func (r *Repo) Close() {
 	r.Objects.close()
 	if r.refs != nil {
-		r.refs.close()
+		r.refs.leave()
 		r.refs = nil
 	}
 }
@@ -122,6 +136,24 @@ func (h Head) Unborn() bool { return h.OID == "" }
 
 // Detached reports whether HEAD is on no branch.
 func (h Head) Detached() bool { return h.Ref == "" }
+
+// FirstHead gives what HEAD was when the repository was opened, without asking again where that is known.
+func (r *Repo) FirstHead(ctx context.Context) (Head, error) {
+	if !r.headKnown {
+		return r.Head(ctx)
+	}
+	oid, err := r.Objects.Resolve("HEAD^{commit}")
+	return Head{Ref: r.headRef, OID: oid}, err
+}
+
+// Refresh forgets what was known of HEAD since the repository was opened, if somebody may have moved it at the given
+// time or later.
+func (r *Repo) Refresh(moved time.Time) {
+	const clockTick = 20 * time.Millisecond // of the file system
+	if moved.After(r.opened.Add(-clockTick)) {
+		r.headKnown = false
+	}
+}
 
 // Head reads HEAD.
 func (r *Repo) Head(ctx context.Context) (Head, error) {
@@ -147,6 +179,9 @@ func (r *Repo) Head(ctx context.Context) (Head, error) {
 // Identity gives author and committer as git would write them, without date. Where the user has configured none, it is
 // clada's own, so that internal commits never fail.
 func (r *Repo) Identity(ctx context.Context) string {
+	if who, ok := r.configuredIdentity(); ok {
+		return who
+	}
 	out, err := r.run(ctx, nil, "-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT")
 	ident := strings.TrimSpace(string(out))
 	if i := strings.LastIndexByte(ident, '>'); err == nil && i > 0 {
@@ -154,6 +189,28 @@ func (r *Repo) Identity(ctx context.Context) string {
 	}
 	r.committerEnv = []string{"GIT_COMMITTER_NAME=clada", "GIT_COMMITTER_EMAIL=clada@localhost"}
 	return "clada <clada@localhost>"
+}
+
+// configuredIdentity gives the identity where environment or configuration say it plainly. Everything else is git's to
+// decide.
+func (r *Repo) configuredIdentity() (string, bool) {
+	value := func(variable string, keys ...string) string {
+		if v := r.variable(variable); v != "" {
+			return v
+		}
+		for _, key := range keys {
+			if v, ok := r.Config.Value(key); ok && v != "" {
+				return v
+			}
+		}
+		return ""
+	}
+	name := value("GIT_COMMITTER_NAME", "committer.name", "user.name")
+	email := value("GIT_COMMITTER_EMAIL", "committer.email", "user.email")
+	if name == "" || email == "" || strings.ContainsAny(name+email, "<>\n,;:\"\\'") || strings.TrimSpace(name) != name || strings.HasSuffix(name, ".") {
+		return "", false
+	}
+	return name + " <" + email + ">", true
 }
 
 // InProgress names the operation of git that has not been finished in this working tree, and how to end it; "" if none.

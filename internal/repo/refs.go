@@ -59,9 +59,16 @@ func (r *Repo) StartRefs(message string) error {
 	return nil
 }
 
+// close ends a session that has failed and waits, so that what git said is complete.
 func (s *refSession) close() error {
 	s.in.Close()
 	return s.cmd.Wait()
+}
+
+// leave ends a session in which nothing is under way.
+func (s *refSession) leave() {
+	s.in.Close()
+	go s.cmd.Wait()
 }
 
 // UpdateRefs moves refs in one transaction: all or none. It gives ErrRefMoved if one of them is not where it should be.
@@ -139,6 +146,7 @@ func (r *Repo) RefsBelow(ctx context.Context, prefix string) (map[string]OID, er
 
 // SetHead lets HEAD point to a branch, which need not exist, or, where ref is "", detaches it at oid. No file changes.
 func (r *Repo) SetHead(ctx context.Context, h Head, message string) error {
+	r.headKnown = false
 	var err error
 	if h.Ref != "" {
 		_, err = r.run(ctx, nil, "symbolic-ref", "-m", message, "HEAD", h.Ref)

@@ -51,6 +51,9 @@ func (s *Store) Tree(oid OID) ([]TreeEntry, error) {
 	if oid == "" {
 		return nil, nil
 	}
+	if entries, ok := s.knownTree(oid); ok {
+		return entries, nil
+	}
 	_, data, err := s.Read(string(oid), "tree")
 	if err != nil {
 		return nil, err
@@ -63,7 +66,29 @@ func (s *Store) Tree(oid OID) ([]TreeEntry, error) {
 	for i, e := range t.Entries {
 		entries[i] = TreeEntry{e.Name, Blob{fromGoGit(e.Mode), OID(e.Hash.String())}}
 	}
+	s.keepTree(oid, entries)
 	return entries, nil
+}
+
+// Bounds of the trees that are kept in memory: they are few and small in an ordinary operation.
+const (
+	maxKeptTrees = 2000
+	maxKeptTree  = 1000
+)
+
+func (s *Store) knownTree(oid OID) ([]TreeEntry, bool) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	entries, ok := s.trees[oid]
+	return entries, ok
+}
+
+func (s *Store) keepTree(oid OID, entries []TreeEntry) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if len(entries) <= maxKeptTree && len(s.trees) < maxKeptTrees {
+		s.trees[oid] = entries
+	}
 }
 
 // fromGoGit maps the rare old modes (0100664) to the one git writes today, as git does when it reads them.
@@ -85,7 +110,11 @@ func (s *Store) WriteTree(entries []TreeEntry) (OID, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.write("tree", data)
+	oid, err := s.write("tree", data)
+	if err == nil {
+		s.keepTree(oid, entries)
+	}
+	return oid, err
 }
 
 // EmptyTree is the tree without entries.

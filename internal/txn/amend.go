@@ -2,6 +2,7 @@ package txn
 
 import (
 	"context"
+	"time"
 
 	"github.com/git-clada/git-clada/internal/notes"
 	"github.com/git-clada/git-clada/internal/repo"
@@ -46,6 +47,7 @@ func (t *Tx) WorkTreeAfter(ctx context.Context) (repo.OID, error) {
 // Amend makes a commit that git has made since, and what hooks changed with it, part of the operation that was
 // committed last, and copies lines to the note on that commit.
 func (t *Tx) Amend(ctx context.Context, op *Op, lines []notes.Line) (repo.OID, error) {
+	t.Repo.Refresh(time.Now())
 	photo, err := Photograph(ctx, t.Repo)
 	if err != nil {
 		return "", err

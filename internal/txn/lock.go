@@ -17,39 +17,49 @@ import (
 // lock takes the lock of a working tree, waiting up to patience for another process of ours. The lock is a kernel lock
 // on an open file: it cannot be stale. Git processes that we start inherit the file, so the lock holds until they have
 // ended, whatever happens to us.
-func lock(ctx context.Context, file string, patience time.Duration) (*os.File, error) {
+//
+// moved is when an earlier owner may have changed something last.
+func lock(ctx context.Context, file string, patience time.Duration) (held *os.File, moved time.Time, err error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-		return nil, cannotWrite(err)
+		return nil, moved, cannotWrite(err)
 	}
 	fd, err := unix.Open(file, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o666)
 	if err != nil {
-		return nil, cannotWrite(&os.PathError{Op: "open", Path: file, Err: err})
+		return nil, moved, cannotWrite(&os.PathError{Op: "open", Path: file, Err: err})
 	}
 	f := os.NewFile(uintptr(fd), file)
 	deadline := time.Now().Add(patience)
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
 		err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
 		if err == nil {
-			f.Truncate(0)
-			fmt.Fprintf(f, "%d\n", os.Getpid())
-			return f, nil
+			if info, err := f.Stat(); err == nil {
+				moved = info.ModTime()
+			}
+			stamp(f)
+			return f, moved, nil
 		}
 		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
 			f.Close()
-			return nil, diag.Wrap(err, diag.GitOperationFailed, "locking %s: %v", file, err)
+			return nil, moved, diag.Wrap(err, diag.GitOperationFailed, "locking %s: %v", file, err)
 		}
 		if time.Now().After(deadline) {
 			f.Close()
-			return nil, diag.New(diag.LockTimeout, "another git clada works in this working tree%s", owner(file)).
+			return nil, moved, diag.New(diag.LockTimeout, "another git clada works in this working tree%s", owner(file)).
 				WithHint("wait for it, or give it more time with --lock-timeout")
 		}
 		select {
 		case <-ctx.Done():
 			f.Close()
-			return nil, ctx.Err()
+			return nil, moved, ctx.Err()
 		case <-time.After(wait):
 		}
 	}
+}
+
+// stamp writes who has the lock, and by the file's time, since when or until when.
+func stamp(f *os.File) {
+	f.Truncate(0)
+	f.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0)
 }
 
 func owner(file string) string {

@@ -16,7 +16,7 @@ func (t *Tx) noteRefs(ctx context.Context, tr *Transition) (release func(), upda
 	if len(tr.Notes) == 0 {
 		return release, nil, nil
 	}
-	shared, err := lock(ctx, filepath.Join(t.Repo.Common, "clada-notes.lock"), max(t.o.LockTimeout, 10*time.Second))
+	shared, _, err := lock(ctx, filepath.Join(t.Repo.Common, "clada-notes.lock"), max(t.o.LockTimeout, 10*time.Second))
 	if err != nil {
 		return release, nil, err
 	}

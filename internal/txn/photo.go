@@ -42,7 +42,7 @@ func Photograph(ctx context.Context, r *repo.Repo) (*Photo, error) {
 	var headErr error
 	wg.Go(func() {
 		if headErr = r.Objects.Start(); headErr == nil {
-			p.Head, headErr = r.Head(ctx)
+			p.Head, headErr = r.FirstHead(ctx)
 		}
 		if headErr == nil && !p.Head.Unborn() {
 			p.HeadTree, headErr = r.Objects.Resolve(string(p.Head.OID) + "^{tree}")

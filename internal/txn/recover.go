@@ -44,7 +44,7 @@ func Recover(ctx context.Context, r *repo.Repo, lockFile string, patience time.D
 	if lockFile == "" {
 		lockFile = filepath.Join(r.Private, "lock")
 	}
-	held, err := lock(ctx, lockFile, patience)
+	held, _, err := lock(ctx, lockFile, patience)
 	if err != nil {
 		return nil, err
 	}

@@ -74,16 +74,20 @@ func (t *Tx) start(ctx context.Context) error {
 	if file == "" {
 		file = filepath.Join(t.Repo.Private, "lock")
 	}
+	var moved time.Time
 	var err error
-	if t.lock, err = lock(ctx, file, t.o.LockTimeout); err != nil {
+	if t.lock, moved, err = lock(ctx, file, t.o.LockTimeout); err != nil {
 		return err
 	}
+	t.Repo.Refresh(moved)
 	t.Repo.Inherit = []*os.File{t.lock}
 	if t.root, err = openRoot(t.Repo.Top, t.o.Fault); err != nil {
 		return cannotWrite(err)
 	}
-	if _, err := recoverLocked(ctx, t.Repo, t.root); err != nil {
+	if rec, err := recoverLocked(ctx, t.Repo, t.root); err != nil {
 		return err
+	} else if rec != nil {
+		t.Repo.Refresh(time.Now())
 	}
 	return Ready(t.Repo)
 }
@@ -100,6 +104,7 @@ func (t *Tx) Close() {
 		t.root = nil
 	}
 	if t.lock != nil {
+		stamp(t.lock)
 		t.lock.Close()
 		t.lock = nil
 	}
@@ -175,7 +180,7 @@ func (t *Tx) protect() error {
 
 // open writes the journal and puts the snapshot on the log ref.
 func (t *Tx) open(ctx context.Context, op *Op, j *journal) error {
-	pending, err := writeOp(t.Repo, op, t.parents(op), t.keepers(), t.Who, t.o.Command+" (under way)")
+	pending, err := t.pending(op, j.Final)
 	if err != nil {
 		return err
 	}
@@ -193,6 +198,21 @@ func (t *Tx) open(ctx context.Context, op *Op, j *journal) error {
 		return err
 	}
 	return t.updateRefs([]repo.RefUpdate{{Name: t.Log.Ref, Old: t.Log.Tip, New: pending}})
+}
+
+// pending writes the snapshot that stands on the log ref while the operation is under way. Where the final entry is known
+// already, the snapshot has its tree.
+func (t *Tx) pending(op *Op, final repo.OID) (repo.OID, error) {
+	subject := t.o.Command + " (under way)"
+	if final == "" {
+		return writeOp(t.Repo, op, t.parents(op), t.keepers(), t.Who, subject)
+	}
+	_, c, err := t.Repo.Objects.Commit(string(final))
+	if err != nil {
+		return "", err
+	}
+	c.Message = subject + "\n"
+	return t.Repo.Objects.WriteCommit(c)
 }
 
 // opFileID names the temporary files of an operation.
@@ -353,10 +373,13 @@ func (t *Tx) commit(ctx context.Context, tr *Transition) (*Op, error) {
 	if err := t.writeStaged(); err != nil {
 		return nil, err
 	}
-	if err := t.moveIndex(ctx, tr); err != nil {
-		return nil, err
+	headErr := make(chan error, 1)
+	go func() { headErr <- t.checkHead(ctx) }()
+	err = t.moveIndex(ctx, tr)
+	if stillThere := <-headErr; err == nil {
+		err = stillThere
 	}
-	if err := t.checkHead(ctx); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if err := t.updateRefs(append(j.Refs, checked...)); err != nil {
