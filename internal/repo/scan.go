@@ -134,14 +134,26 @@ func (w *scanner) fail(err error) {
 
 // child is what the index has directly in a directory: a file, a directory of files, or both (a conflict in progress).
 type child struct {
-	entry  int // -1 without a file
-	lo, hi int // entries below, if it is a directory
+	name   string
+	entry  int32 // -1 without a file
+	lo, hi int32 // entries below, if it is a directory
 	seen   bool
 }
 
+// space is what one worker needs for a directory, used again for the next one.
+type space struct {
+	children []child
+	byName   map[string]int32
+	buffer   []byte
+}
+
+var spaces = sync.Pool{New: func() any {
+	return &space{byName: map[string]int32{}, buffer: make([]byte, 32<<10)}
+}}
+
 func (w *scanner) dir(j dirJob) {
 	defer w.queue.Done()
-	d, names, err := readDir(w.repo.Top, j.path)
+	d, err := openDir(w.repo.Top, j.path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) || isNotDir(err) {
 			w.lost(j.lo, j.hi)
@@ -153,43 +165,45 @@ func (w *scanner) dir(j dirJob) {
 		w.fail(err)
 		return
 	}
-	defer d.Close()
-	f := dirFrame{scanner: w, job: j, dir: d, rules: j.rules, children: w.childrenOf(j)}
-	if !j.ignored && f.has(names, ".gitignore") {
-		f.readRules()
+	defer d.close()
+	sp := spaces.Get().(*space)
+	defer spaces.Put(sp)
+	f := dirFrame{scanner: w, job: j, dir: d, rules: j.rules, space: sp}
+	f.findChildren()
+	if err := d.names(sp.buffer, f.name); err != nil {
+		w.fail(err)
+		return
 	}
-	for i := range names {
-		f.name(&names[i])
-	}
+	f.untrackedNames()
 	f.finish()
 }
 
-// childrenOf sorts the entries below a directory by their next path component.
-func (w *scanner) childrenOf(j dirJob) map[string]*child {
-	children := make(map[string]*child, min(j.hi-j.lo, 64))
+// findChildren sorts the entries below the directory by their next path component.
+func (f *dirFrame) findChildren() {
+	x, j := f.index, f.job
+	f.children = f.children[:0]
+	clear(f.byName)
+	add := func(name string) *child {
+		if i, ok := f.byName[name]; ok {
+			return &f.children[i]
+		}
+		f.byName[name] = int32(len(f.children))
+		f.children = append(f.children, child{name: name, entry: -1})
+		return &f.children[len(f.children)-1]
+	}
 	for i := j.lo; i < j.hi; {
-		rest := w.index.Entries[i].Path[len(j.path):]
+		rest := x.Entries[i].Path[len(j.path):]
 		slash := strings.IndexByte(rest, '/')
 		if slash < 0 {
-			c := children[rest]
-			if c == nil {
-				c = &child{entry: i}
-				children[rest] = c
-			}
-			c.entry = i
+			add(rest).entry = int32(i)
 			i++
 			continue
 		}
-		next := w.index.behind(i, j.hi, w.index.Entries[i].Path[:len(j.path)+slash+1])
-		c := children[rest[:slash]]
-		if c == nil {
-			c = &child{entry: -1}
-			children[rest[:slash]] = c
-		}
-		c.lo, c.hi = i, next
+		next := x.behind(i, j.hi, x.Entries[i].Path[:len(j.path)+slash+1])
+		c := add(rest[:slash])
+		c.lo, c.hi = int32(i), int32(next)
 		i = next
 	}
-	return children
 }
 
 // lost records that the files of entries [lo, hi) are gone, but for those that are not checked out anyway.
@@ -207,21 +221,14 @@ func (w *scanner) lost(lo, hi int) {
 // dirFrame is one directory being looked at.
 type dirFrame struct {
 	*scanner
+	*space
 	job       dirJob
-	dir       *os.File
+	dir       dirHandle
 	rules     *ignoreRules
-	children  map[string]*child
+	other     []dirName // what the index does not have, looked at when the directory's rules are known
 	suspected []suspect
 	found     []string
-}
-
-func (f *dirFrame) has(names []dirName, name string) bool {
-	for i := range names {
-		if names[i].name == name {
-			return true
-		}
-	}
-	return false
+	subdirs   []dirJob
 }
 
 // readRules reads the directory's .gitignore. As in git, a symbolic link is not followed.
@@ -235,24 +242,49 @@ func (f *dirFrame) readRules() {
 	}
 }
 
-func (f *dirFrame) name(n *dirName) {
-	if n.name == ".git" {
-		return
-	}
-	if c := f.children[n.name]; c != nil {
+// name looks at one name of the directory. Most are tracked files, and for those nothing is allocated.
+func (f *dirFrame) name(name []byte, kind nameKind) {
+	if i, ok := f.byName[string(name)]; ok {
+		if string(name) == ".gitignore" && !f.job.ignored {
+			f.readRules()
+		}
+		c := &f.children[i]
 		c.seen = true
-		f.tracked(c, n)
+		f.tracked(c, kind)
 		return
 	}
-	path := f.job.path + n.name
-	if n.kind == nameUnknown {
-		n.resolve(f.dir)
-	}
-	if f.job.ignored || n.kind == nameOther {
+	switch string(name) {
+	case ".git":
 		return
+	case ".gitignore":
+		if !f.job.ignored {
+			f.readRules()
+		}
 	}
+	if !f.job.ignored {
+		f.other = append(f.other, dirName{string(name), kind})
+	}
+}
+
+// untrackedNames looks at what the index does not have, and at the directories below. By now the rules are known.
+func (f *dirFrame) untrackedNames() {
+	for i := range f.other {
+		n := &f.other[i]
+		if n.kind == nameUnknown {
+			n.kind = f.dir.kind(n.name)
+		}
+		f.untrackedName(f.job.path+n.name, n)
+	}
+	for _, j := range f.subdirs {
+		j.rules = f.rules
+		j.ignored = f.job.ignored || f.rules.ignored(strings.TrimSuffix(j.path, "/"), true)
+		f.spawn(j)
+	}
+}
+
+func (f *dirFrame) untrackedName(path string, n *dirName) {
 	isDir := n.kind == nameDir
-	if f.rules.ignored(path, isDir) {
+	if n.kind == nameOther || f.rules.ignored(path, isDir) {
 		return
 	}
 	if !isDir {
@@ -283,19 +315,17 @@ func isRepository(dir string) bool {
 }
 
 // tracked compares what the index has under a name with what stands there.
-func (f *dirFrame) tracked(c *child, n *dirName) {
-	path := f.job.path + n.name
-	if n.kind == nameUnknown {
-		n.resolve(f.dir)
+func (f *dirFrame) tracked(c *child, kind nameKind) {
+	if kind == nameUnknown {
+		kind = f.dir.kind(c.name)
 	}
 	if c.hi > c.lo {
-		if n.kind == nameDir {
-			ignored := f.job.ignored || f.rules.ignored(path, true)
-			f.spawn(dirJob{path: path + "/", lo: c.lo, hi: c.hi, rules: f.rules, ignored: ignored})
+		if kind == nameDir {
+			f.subdirs = append(f.subdirs, dirJob{path: f.job.path + c.name + "/", lo: int(c.lo), hi: int(c.hi)})
 		} else {
-			f.lost(c.lo, c.hi)
-			if c.entry < 0 && n.kind != nameOther && !f.job.ignored && !f.rules.ignored(path, false) {
-				f.found = append(f.found, path)
+			f.lost(int(c.lo), int(c.hi))
+			if c.entry < 0 && !f.job.ignored {
+				f.other = append(f.other, dirName{c.name, kind})
 			}
 		}
 	}
@@ -306,23 +336,23 @@ func (f *dirFrame) tracked(c *child, n *dirName) {
 	switch {
 	case e.Mode == ModeGitlink, e.SkipWorktree(), e.AssumeValid() && !e.IntentToAdd():
 		return
-	case n.kind == nameDir:
-		f.lost(c.entry, c.entry+1)
-		if c.hi == c.lo && !f.job.ignored && !f.rules.ignored(path, true) && !isRepository(filepath.Join(f.repo.Top, path)) {
-			f.spawn(dirJob{path: path + "/", rules: f.rules})
+	case kind == nameDir:
+		f.lost(int(c.entry), int(c.entry)+1)
+		if c.hi == c.lo && !f.job.ignored {
+			f.other = append(f.other, dirName{c.name, kind})
 		}
 		return
-	case n.kind == nameOther:
-		f.lost(c.entry, c.entry+1)
+	case kind == nameOther:
+		f.lost(int(c.entry), int(c.entry)+1)
 		return
 	}
-	info, err := statAt(f.dir, n.name)
+	info, err := f.dir.stat(c.name)
 	if err != nil {
-		f.lost(c.entry, c.entry+1)
+		f.lost(int(c.entry), int(c.entry)+1)
 		return
 	}
 	if !f.clean(e, &info) {
-		f.suspected = append(f.suspected, suspect{c.entry, info})
+		f.suspected = append(f.suspected, suspect{int(c.entry), info})
 	}
 }
 
@@ -372,12 +402,14 @@ func (w *scanner) modeOf(e *IndexEntry, info *fileStat) Mode {
 }
 
 func (f *dirFrame) finish() {
-	for _, c := range f.children {
-		if !c.seen {
-			f.lost(c.lo, c.hi)
-			if c.entry >= 0 {
-				f.lost(c.entry, c.entry+1)
-			}
+	for i := range f.children {
+		c := &f.children[i]
+		if c.seen {
+			continue
+		}
+		f.lost(int(c.lo), int(c.hi))
+		if c.entry >= 0 {
+			f.lost(int(c.entry), int(c.entry)+1)
 		}
 	}
 	if len(f.suspected)+len(f.found) == 0 {

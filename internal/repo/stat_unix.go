@@ -5,7 +5,6 @@ package repo
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
@@ -29,14 +28,6 @@ func fromUnix(st *unix.Stat_t) fileStat {
 		mtimeSec: int64(mtime.Sec), mtimeNano: int64(mtime.Nsec), ctimeSec: int64(ctime.Sec), ctimeNano: int64(ctime.Nsec),
 		isLink: kind == unix.S_IFLNK, isDir: kind == unix.S_IFDIR, isRegular: kind == unix.S_IFREG,
 	}
-}
-
-func statAt(dir *os.File, name string) (fileStat, error) {
-	var st unix.Stat_t
-	if err := unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		return fileStat{}, err
-	}
-	return fromUnix(&st), nil
 }
 
 func lstat(name string) (fileStat, error) {
@@ -64,47 +55,39 @@ type dirName struct {
 	kind nameKind
 }
 
-// readDir opens a directory of the working tree, without following a link in the last place, and lists it.
-func readDir(top, dir string) (*os.File, []dirName, error) {
+// dirHandle is an open directory of the working tree.
+type dirHandle int
+
+// openDir opens a directory without following a link in the last place.
+func openDir(top, dir string) (dirHandle, error) {
 	name := filepath.Join(top, dir)
 	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, nil, &fs.PathError{Op: "open", Path: name, Err: err}
+		return -1, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	d := os.NewFile(uintptr(fd), name)
-	entries, err := d.ReadDir(-1)
-	if err != nil {
-		d.Close()
-		return nil, nil, err
-	}
-	names := make([]dirName, len(entries))
-	for i, e := range entries {
-		names[i] = dirName{e.Name(), kindOf(e.Type())}
-	}
-	return d, names, nil
+	return dirHandle(fd), nil
 }
 
-func kindOf(m fs.FileMode) nameKind {
-	switch {
-	case m.IsRegular(), m&fs.ModeSymlink != 0:
-		return nameFile
-	case m.IsDir():
-		return nameDir
+func (d dirHandle) close() { unix.Close(int(d)) }
+
+func (d dirHandle) stat(name string) (fileStat, error) {
+	var st unix.Stat_t
+	if err := unix.Fstatat(int(d), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return fileStat{}, err
 	}
-	return nameOther
+	return fromUnix(&st), nil
 }
 
-// resolve asks for the kind where the directory did not tell.
-func (n *dirName) resolve(dir *os.File) {
-	info, err := statAt(dir, n.name)
+// kind asks for the kind of a name where the directory did not tell.
+func (d dirHandle) kind(name string) nameKind {
+	info, err := d.stat(name)
 	switch {
 	case err != nil:
-		n.kind = nameOther
+		return nameOther
 	case info.isDir:
-		n.kind = nameDir
+		return nameDir
 	case info.isRegular, info.isLink:
-		n.kind = nameFile
-	default:
-		n.kind = nameOther
+		return nameFile
 	}
+	return nameOther
 }
