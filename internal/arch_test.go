@@ -26,7 +26,7 @@ var mayImport = map[string][]string{
 	"internal/review":  {"internal/apply", "internal/batch", "internal/diag", "github.com/hexops/gotextdiff", "github.com/rogpeppe/go-internal/diff"},
 	"internal/report":  {"internal/apply", "internal/batch", "internal/diag", "internal/notes", "internal/repo", "internal/txn"},
 	"internal/testkit": {"golang.org/x/sys"},
-	"internal/bench":   {},
+	"internal/bench":   {"internal/parse"},
 	"docs":             {},
 	"cmd/git-clada":    {"internal/", "docs", "github.com/urfave/cli"},
 }

@@ -22,8 +22,10 @@ func versionCommand(e *edge) *cli.Command {
 			if err := s.noArguments(); err != nil {
 				return err
 			}
+			gitVersion := make(chan string, 1)
+			go func() { gitVersion <- repo.Version(s.ctx, s.env) }()
 			v := map[string]any{
-				"version": toolVersion, "git": repo.Version(s.ctx, s.env), "goGit": moduleVersion("github.com/go-git/go-git/v5"),
+				"version": toolVersion, "goGit": moduleVersion("github.com/go-git/go-git/v5"),
 				"go": runtime.Version(), "dialects": parse.Dialects(),
 			}
 			if err := s.open(); err == nil {
@@ -32,6 +34,7 @@ func versionCommand(e *edge) *cli.Command {
 			} else if refusal := fatal(err); refusal != nil {
 				v["notHere"] = refusal.Message
 			}
+			v["git"] = <-gitVersion
 			if c.Bool("json") {
 				return report.Encode(s.out, v)
 			}

@@ -483,14 +483,52 @@ func (t *Tx) moveIndex(ctx context.Context, tr *Transition) error {
 	return t.Repo.PublishIndex(t.Photo.Scan.Index.Sign)
 }
 
-// checkIndex makes sure that git found in the working tree what the plan wrote there.
+// checkIndex makes sure that git found in the working tree what the plan wrote there: the files still hold it. Where a
+// filter stands in between, the prepared index itself is read.
 func (t *Tx) checkIndex(tr *Transition) error {
+	var converted []string
+	for _, p := range tr.Index.Refresh {
+		if t.Photo.Scan.Converts(p) {
+			converted = append(converted, p)
+			continue
+		}
+		want, err := t.Repo.Objects.At(tr.Op.After.Index, p)
+		if err != nil {
+			return err
+		}
+		now, err := t.root.state(p)
+		if err != nil {
+			return cannotWrite(err)
+		}
+		if !now.holds(want) {
+			return changedMeanwhile(p)
+		}
+	}
+	if len(converted) == 0 {
+		return nil
+	}
+	return t.checkPrepared(tr.Op.After.Index, converted)
+}
+
+// holds reports whether a state is what a tree has at a path.
+func (s FileState) holds(b repo.Blob) bool {
+	switch b.Mode {
+	case repo.ModeNone:
+		return s.kind() != typeFile && s.kind() != typeLink
+	case repo.ModeLink:
+		return s.Blob == string(b.OID)
+	}
+	return s.kind() == typeFile && s.Blob == string(b.OID)
+}
+
+// checkPrepared compares entries of the prepared index with a tree.
+func (t *Tx) checkPrepared(tree repo.OID, paths []string) error {
 	x, err := t.Repo.PreparedIndex()
 	if err != nil || x == nil {
 		return err
 	}
-	for _, p := range tr.Index.Refresh {
-		want, err := t.Repo.Objects.At(tr.Op.After.Index, p)
+	for _, p := range paths {
+		want, err := t.Repo.Objects.At(tree, p)
 		if err != nil {
 			return err
 		}
