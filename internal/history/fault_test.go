@@ -80,6 +80,11 @@ func doAccept(ctx context.Context, r *repo.Repo, o txn.Options) error {
 	return err
 }
 
+func doRecover(ctx context.Context, r *repo.Repo, o txn.Options) error {
+	_, err := txn.Recover(ctx, r, "", time.Second)
+	return err
+}
+
 func doDiscard(ctx context.Context, r *repo.Repo, o txn.Options) error {
 	_, err := history.Discard(ctx, r, o)
 	return err
