@@ -108,7 +108,17 @@ func (e *edge) colorOn(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
+// showPage replaces the help of the command-line library by the manual pages.
+func showPage(w io.Writer, _ string, data any) {
+	page := "git-clada"
+	if c, ok := data.(*cli.Command); ok {
+		page += "-" + c.Name
+	}
+	fmt.Fprint(w, docs.Help(page))
+}
+
 func newApp(e *edge) *cli.App {
+	cli.HelpPrinter = showPage
 	app := &cli.App{
 		Name: "git clada", HelpName: "git clada", Usage: "carry out a language model's reply in a git repository",
 		Version: toolVersion, HideVersion: true, HideHelp: true, Writer: e.out, ErrWriter: e.err,
@@ -126,9 +136,6 @@ func newApp(e *edge) *cli.App {
 				return usagef("%s is not a git clada command", c.Args().First())
 			}
 			fmt.Fprint(e.out, docs.Help("git-clada"))
-			if c.Bool("help") {
-				return nil
-			}
 			return exit(exitUsage)
 		},
 	}
@@ -138,14 +145,6 @@ func newApp(e *edge) *cli.App {
 		c.HideHelp = true
 		c.UseShortOptionHandling = true
 		c.OnUsageError = app.OnUsageError
-		action, name := c.Action, c.Name
-		c.Action = func(c *cli.Context) error {
-			if c.Bool("help") {
-				fmt.Fprint(e.out, docs.Help("git-clada-"+name))
-				return nil
-			}
-			return action(c)
-		}
 	}
 	return app
 }

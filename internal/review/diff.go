@@ -76,22 +76,51 @@ func binary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 8000
 
 // hunks gives the hunks without file headers.
 func hunks(a, b string) string {
-	if strings.Count(a, "\n")+strings.Count(b, "\n") <= maxMyers {
-		edits := myers.ComputeEdits("", a, b)
-		return afterHeader(fmt.Sprint(gotextdiff.ToUnified("a", "b", a, edits)))
+	if strings.Count(a, "\n")+strings.Count(b, "\n") > maxMyers {
+		text := string(diff.Diff("a", []byte(a), "b", []byte(b)))
+		return text[max(strings.Index(text, "\n@@ ")+1, 0):]
 	}
-	return afterHeader(string(diff.Diff("a", []byte(a), "b", []byte(b))))
+	var out strings.Builder
+	for _, h := range gotextdiff.ToUnified("a", "b", a, myers.ComputeEdits("", a, b)).Hunks {
+		writeHunk(&out, h)
+	}
+	return out.String()
 }
 
-// afterHeader drops everything before the first hunk, and mends the start of an empty side, which both engines write
-// as line 1.
-func afterHeader(text string) string {
-	i := strings.Index(text, "@@ ")
-	if i < 0 {
-		return ""
+// writeHunk prints a hunk. The library's own printer gives an empty side one line, which git apply calls corrupt.
+func writeHunk(out *strings.Builder, h *gotextdiff.Hunk) {
+	var from, to int
+	for _, l := range h.Lines {
+		if l.Kind != gotextdiff.Insert {
+			from++
+		}
+		if l.Kind != gotextdiff.Delete {
+			to++
+		}
 	}
-	text = text[i:]
-	text = strings.Replace(text, "@@ -1,0 ", "@@ -0,0 ", 1)
-	first, rest, _ := strings.Cut(text, "\n")
-	return strings.Replace(first, " +1,0 @@", " +0,0 @@", 1) + "\n" + rest
+	fmt.Fprintf(out, "@@ -%s +%s @@\n", extent(h.FromLine, from), extent(h.ToLine, to))
+	for _, l := range h.Lines {
+		mark := " "
+		switch l.Kind {
+		case gotextdiff.Delete:
+			mark = "-"
+		case gotextdiff.Insert:
+			mark = "+"
+		}
+		out.WriteString(mark + l.Content)
+		if !strings.HasSuffix(l.Content, "\n") {
+			out.WriteString("\n\\ No newline at end of file\n")
+		}
+	}
+}
+
+// extent writes where a side of a hunk is: of an empty side the line before it.
+func extent(line, count int) string {
+	switch count {
+	case 0:
+		return fmt.Sprintf("%d,0", line-1)
+	case 1:
+		return fmt.Sprint(line)
+	}
+	return fmt.Sprintf("%d,%d", line, count)
 }
