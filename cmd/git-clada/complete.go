@@ -14,7 +14,10 @@ func completeCommand(e *edge) *cli.Command {
 	return &cli.Command{
 		Name: "complete", Usage: "list what may be typed next", Hidden: true, SkipFlagParsing: true,
 		Action: func(c *cli.Context) error {
-			words := slices.DeleteFunc(c.Args().Slice(), func(w string) bool { return w == "--" })
+			words := c.Args().Slice()
+			if len(words) > 0 && words[0] == "--" {
+				words = words[1:]
+			}
 			for _, command := range c.App.Commands {
 				switch {
 				case command.Hidden:
