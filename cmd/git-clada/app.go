@@ -68,7 +68,7 @@ func (e *edge) status(ctx context.Context, err error) int {
 	case errors.As(err, &usage):
 		fmt.Fprintf(e.err, "error: %s\nhint: git clada -h lists the commands, git clada COMMAND -h its options\n", report.Line(usage.text))
 		return exitUsage
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && diag.CodeOf(err) != diag.Interrupted:
 		fmt.Fprintln(e.err, "error: interrupted; nothing was changed")
 		return exitInterrupted
 	case errors.As(err, &refusal):

@@ -115,7 +115,7 @@ func runApply(e *edge, c *cli.Context, dry bool) error {
 	}
 	if err != nil {
 		r.Fatal = fatal(err)
-		if r.Fatal == nil {
+		if r.Fatal == nil || s.ctx.Err() != nil {
 			return err
 		}
 	}

@@ -194,6 +194,10 @@ func choose(splits []batch.Split, e batch.Expect, allowEmpty bool, tier batch.Ma
 }
 
 func (p *planner) replace(r *Result, path batch.Path, was *Node, t *text, a attempt, ranges bool) *diag.Error {
+	// A short reply can ask for a huge result: look before it is built.
+	if size := int64(len(t.raw)) + int64(len(a.found))*int64(len(a.split.New)); size > 2*p.o.MaxFileSize {
+		return tooLarge(path, size, p.o.MaxFileSize)
+	}
 	if _, err := p.store(path, was, []byte(t.replace(a.found, a.split.New, a.split.NoNew))); err != nil {
 		return err
 	}

@@ -173,7 +173,7 @@ func orNone(o repo.OID) string {
 
 // IndexEdit gives what brings the index from one state to another, when the working tree is that of the second.
 func IndexEdit(s *repo.Store, from, to txn.State) (repo.IndexEdit, error) {
-	edit := repo.IndexEdit{Set: map[string]repo.Blob{}}
+	edit := repo.IndexEdit{Set: map[string]repo.Blob{}, Refresh: map[string]repo.Blob{}}
 	diff, err := s.Diff(from.Index, to.Index)
 	if err != nil {
 		return edit, err
@@ -190,19 +190,22 @@ func IndexEdit(s *repo.Store, from, to txn.State) (repo.IndexEdit, error) {
 		if d.New.Mode == repo.ModeNone || d.New.Mode == repo.ModeGitlink || isDirty[d.Path] {
 			edit.Set[d.Path] = d.New
 		} else {
-			edit.Refresh = append(edit.Refresh, d.Path)
+			edit.Refresh[d.Path] = d.New
 		}
 	}
 	had := announced(from.Flags)
 	for _, f := range to.Flags {
 		_, isSet := edit.Set[f.Path]
-		if f.IntentToAdd && !slices.Contains(had, f.Path) || f.AssumeValid && (isSet || slices.Contains(edit.Refresh, f.Path)) {
+		_, isRefreshed := edit.Refresh[f.Path]
+		if f.IntentToAdd && !slices.Contains(had, f.Path) || f.AssumeValid && (isSet || isRefreshed) {
 			edit.Flags = append(edit.Flags, f)
 		}
 	}
 	keep := announced(to.Flags)
 	for _, path := range had {
-		if _, isSet := edit.Set[path]; !isSet && !slices.Contains(keep, path) && !slices.Contains(edit.Refresh, path) {
+		_, isSet := edit.Set[path]
+		_, isRefreshed := edit.Refresh[path]
+		if !isSet && !isRefreshed && !slices.Contains(keep, path) {
 			edit.Set[path] = repo.Blob{}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/git-clada/git-clada/internal/diag"
 )
@@ -68,8 +69,11 @@ func (g *git) command(ctx context.Context, args ...string) *exec.Cmd {
 	full = append(append(append(full, pinned...), g.flags...), args...)
 	cmd := exec.CommandContext(ctx, "git", full...)
 	cmd.Dir, cmd.Env = g.dir, g.env
+	cmd.SysProcAttr = ownGroup // Ctrl-C is ours to answer: git must not end in the middle of what we are doing
 	return cmd
 }
+
+var ownGroup = &syscall.SysProcAttr{Setpgid: true}
 
 // run runs a git command with an input and gives its output.
 func (g *git) run(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {

@@ -167,25 +167,47 @@ func (r *Repo) variable(name string) string {
 	return value
 }
 
+// Rules tell which paths git ignores. What was read of a directory is remembered.
+type Rules struct {
+	repo *Repo
+	dirs map[string]dirRules
+}
+
+type dirRules struct {
+	rules   *ignoreRules
+	ignored bool // the directory itself is
+}
+
+// IgnoreRules gives the rules as they are in the working tree now.
+func (r *Repo) IgnoreRules() *Rules {
+	return &Rules{repo: r, dirs: map[string]dirRules{}}
+}
+
 // Ignored reports whether git ignores a path that it does not track: the path itself or a directory above it.
-func (r *Repo) Ignored(path string) bool {
-	rules := r.ignoreBase()
-	fold := r.Config.Bool("core.ignoreCase", false)
-	for i := 0; ; {
-		dir := path[:i]
-		file := filepath.Join(r.Top, dir, ".gitignore")
-		if info, err := os.Lstat(file); err == nil && info.Mode().IsRegular() {
-			if content, err := os.ReadFile(file); err == nil {
-				rules = &ignoreRules{parent: rules, file: parseIgnoreFile(dir, content), fold: fold}
-			}
-		}
-		slash := strings.IndexByte(path[i:], '/')
-		if slash < 0 {
-			return rules.ignored(path, false)
-		}
-		if rules.ignored(path[:i+slash], true) {
-			return true
-		}
-		i += slash + 1
+func (r *Rules) Ignored(path string) bool {
+	d := r.dir(path[:strings.LastIndexByte(path, '/')+1])
+	return d.ignored || d.rules.ignored(path, false)
+}
+
+// dir gives the rules in a directory, which is "" or has a slash at the end.
+func (r *Rules) dir(dir string) dirRules {
+	if d, ok := r.dirs[dir]; ok {
+		return d
 	}
+	var d dirRules
+	if dir == "" {
+		d.rules = r.repo.ignoreBase()
+	} else {
+		name := strings.TrimSuffix(dir, "/")
+		d = r.dir(name[:strings.LastIndexByte(name, '/')+1])
+		d.ignored = d.ignored || d.rules.ignored(name, true)
+	}
+	file := filepath.Join(r.repo.Top, dir, ".gitignore")
+	if info, err := os.Lstat(file); err == nil && info.Mode().IsRegular() && !d.ignored {
+		if content, err := os.ReadFile(file); err == nil {
+			d.rules = &ignoreRules{parent: d.rules, file: parseIgnoreFile(dir, content), fold: r.repo.Config.Bool("core.ignoreCase", false)}
+		}
+	}
+	r.dirs[dir] = d
+	return d
 }

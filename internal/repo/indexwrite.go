@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +26,7 @@ const (
 
 // IndexEdit is how entries of the index change.
 type IndexEdit struct {
-	Refresh []string        // entries that become what the file in the working tree is, or go if it is gone
+	Refresh map[string]Blob // entries that git takes from the working tree, with what it must find there
 	Set     map[string]Blob // entries that become something else than the file; the zero Blob removes
 	Flags   []IndexFlag     // flags of entries that were set
 }
@@ -61,8 +63,11 @@ func (r *Repo) PrepareIndex(ctx context.Context, e IndexEdit) error {
 		}
 	}
 	if len(e.Refresh) > 0 {
-		in := strings.Join(e.Refresh, "\x00") + "\x00"
-		if _, err := r.runEnv(ctx, env, []byte(in), "update-index", "--add", "--remove", "--replace", "-z", "--stdin"); err != nil {
+		var in strings.Builder
+		for _, path := range slices.Sorted(maps.Keys(e.Refresh)) {
+			in.WriteString(path + "\x00")
+		}
+		if _, err := r.runEnv(ctx, env, []byte(in.String()), "update-index", "--add", "--remove", "--replace", "-z", "--stdin"); err != nil {
 			return err
 		}
 	}

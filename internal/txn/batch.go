@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"strings"
 
@@ -95,13 +96,18 @@ func (t *Tx) fileState(p batch.Path, n *apply.Node) (FileState, error) {
 // treeChanges gives the staged changes as git would store them, and the paths that git ignores.
 func treeChanges(ctx context.Context, r *repo.Repo, photo *Photo, files []FileChange, content func(string) ([]byte, error)) (map[string]repo.Blob, []string, error) {
 	changes := map[string]repo.Blob{}
+	untracked := map[string]bool{}
+	for _, f := range photo.Scan.Files {
+		untracked[f.Path] = f.Untracked
+	}
+	rules := r.IgnoreRules()
 	var ignored []string
 	for _, c := range files {
 		if (c.After.absent() || c.After.kind() == typeDir) && (c.Before.absent() || c.Before.kind() == typeDir) {
 			continue
 		}
 		entry := photo.Scan.Index.Find(c.Path)
-		if entry == nil && !photo.Untracked(c.Path) && r.Ignored(c.Path) {
+		if entry == nil && !untracked[c.Path] && rules.Ignored(c.Path) {
 			ignored = append(ignored, c.Path)
 			continue
 		}
@@ -140,16 +146,6 @@ func cleanBlob(ctx context.Context, r *repo.Repo, photo *Photo, c FileChange, en
 	}
 	oid, err := r.CleanBlob(ctx, c.Path, data, photo.Scan)
 	return repo.Blob{Mode: mode, OID: oid}, err
-}
-
-// Untracked reports whether the snapshot has a path as an untracked file.
-func (p *Photo) Untracked(path string) bool {
-	for i := range p.Scan.Files {
-		if p.Scan.Files[i].Path == path {
-			return p.Scan.Files[i].Untracked
-		}
-	}
-	return false
 }
 
 // PlannedTree gives the tree that a batch's changes make of the working tree, without writing anything: the tree that
@@ -236,18 +232,14 @@ func changesRules(files []FileChange) bool {
 	return false
 }
 
-// refreshed gives the index entries that are not what the working tree is after the batch.
-func refreshed(photo *Photo, blobs map[string]repo.Blob) []string {
-	var paths []string
+// refreshed gives the index entries that are not what the working tree is after the batch, with what they become.
+func refreshed(photo *Photo, blobs map[string]repo.Blob) map[string]repo.Blob {
+	all := make(map[string]repo.Blob, len(photo.Scan.Files)+len(blobs))
 	for _, f := range photo.Scan.Files {
-		if _, also := blobs[f.Path]; !also {
-			paths = append(paths, f.Path)
-		}
+		all[f.Path] = f.Blob
 	}
-	for p := range blobs {
-		paths = append(paths, p)
-	}
-	return paths
+	maps.Copy(all, blobs)
+	return all
 }
 
 // commits makes the pre and post commits and says where the branch goes.

@@ -486,15 +486,11 @@ func (t *Tx) moveIndex(ctx context.Context, tr *Transition) error {
 // checkIndex makes sure that git found in the working tree what the plan wrote there: the files still hold it. Where a
 // filter stands in between, the prepared index itself is read.
 func (t *Tx) checkIndex(tr *Transition) error {
-	var converted []string
-	for _, p := range tr.Index.Refresh {
+	converted := map[string]repo.Blob{}
+	for p, want := range tr.Index.Refresh {
 		if t.Photo.Scan.Converts(p) {
-			converted = append(converted, p)
+			converted[p] = want
 			continue
-		}
-		want, err := t.Repo.Objects.At(tr.Op.After.Index, p)
-		if err != nil {
-			return err
 		}
 		now, err := t.root.state(p)
 		if err != nil {
@@ -507,7 +503,7 @@ func (t *Tx) checkIndex(tr *Transition) error {
 	if len(converted) == 0 {
 		return nil
 	}
-	return t.checkPrepared(tr.Op.After.Index, converted)
+	return t.checkPrepared(converted)
 }
 
 // holds reports whether a state is what a tree has at a path.
@@ -521,22 +517,18 @@ func (s FileState) holds(b repo.Blob) bool {
 	return s.kind() == typeFile && s.Blob == string(b.OID)
 }
 
-// checkPrepared compares entries of the prepared index with a tree.
-func (t *Tx) checkPrepared(tree repo.OID, paths []string) error {
+// checkPrepared compares entries of the prepared index with what they must be.
+func (t *Tx) checkPrepared(want map[string]repo.Blob) error {
 	x, err := t.Repo.PreparedIndex()
 	if err != nil || x == nil {
 		return err
 	}
-	for _, p := range paths {
-		want, err := t.Repo.Objects.At(tree, p)
-		if err != nil {
-			return err
-		}
+	for p, blob := range want {
 		var have repo.Blob
 		if e := x.Find(p); e != nil && !e.IntentToAdd() {
 			have = repo.Blob{Mode: e.Mode, OID: x.OID(e)}
 		}
-		if have != want {
+		if have != blob {
 			return changedMeanwhile(p)
 		}
 	}
