@@ -233,13 +233,31 @@ func (s *session) readFrom(name string) ([]byte, error) {
 			return nil, usagef("%v", err)
 		}
 		defer f.Close()
-		in = f
+		return s.readAll(f)
 	}
-	text, err := io.ReadAll(io.LimitReader(in, parse.MaxReply+1))
-	if err != nil {
-		return nil, diag.Wrap(err, diag.InvalidArgument, "reading the reply: %v", err)
+	return s.readAll(in)
+}
+
+// readAll reads a reply, or gives up when the person does: a read from a terminal or pipe cannot be interrupted itself.
+func (s *session) readAll(in io.Reader) ([]byte, error) {
+	type answer struct {
+		text []byte
+		err  error
 	}
-	return text, nil
+	done := make(chan answer, 1)
+	go func() {
+		text, err := io.ReadAll(io.LimitReader(in, parse.MaxReply+1))
+		done <- answer{text, err}
+	}()
+	select {
+	case <-s.ctx.Done():
+		return nil, s.ctx.Err()
+	case a := <-done:
+		if a.err != nil {
+			return nil, diag.Wrap(a.err, diag.InvalidArgument, "reading the reply: %v", a.err)
+		}
+		return a.text, nil
+	}
 }
 
 func isTerminal(f *os.File) bool {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/git-clada/git-clada/internal/apply"
@@ -164,12 +165,19 @@ func PlannedTree(ctx context.Context, r *repo.Repo, photo *Photo, changes []appl
 	if err != nil {
 		return nil, err
 	}
-	receipt := &Receipt{Ignored: ignored, LeftOut: photo.LeftOut}
+	receipt := &Receipt{Ignored: ignored, LeftOut: untouched(photo.LeftOut, t.staged)}
 	if receipt.Tree, err = r.Objects.Overlay(photo.WorkTree, blobs); err != nil {
 		return nil, err
 	}
 	receipt.Changed, err = changedPaths(r.Objects, photo.WorkTree, receipt.Tree)
 	return receipt, err
+}
+
+// untouched gives the paths that no change is about.
+func untouched(paths []string, files []FileChange) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
+		return slices.ContainsFunc(files, func(c FileChange) bool { return c.Path == p })
+	})
 }
 
 // ReadTree gives the working tree for a plan that changes nothing. close ends its use.
@@ -188,7 +196,7 @@ func (t *Tx) CommitBatch(ctx context.Context, rec Record) (*Receipt, error) {
 	if err != nil {
 		return nil, err
 	}
-	receipt := &Receipt{Ignored: ignored, LeftOut: photo.LeftOut}
+	receipt := &Receipt{Ignored: ignored, LeftOut: untouched(photo.LeftOut, t.Files())}
 	if receipt.Tree, err = t.Repo.Objects.Overlay(photo.WorkTree, blobs); err != nil {
 		return nil, err
 	}
