@@ -194,7 +194,7 @@ func (b *block) readContent(t *batch.Task, w word) *diag.Error {
 
 func (b *block) readWrite(t *batch.Task, path string, values map[string]any) *diag.Error {
 	body := b.body(b.first()+1, b.last())
-	content := strings.TrimPrefix(body.text, string(byteOrderMark))
+	content := strings.TrimPrefix(body.all(), string(byteOrderMark))
 	if final, given := values["final-newline"].(bool); given && !final {
 		content = strings.TrimSuffix(strings.TrimSuffix(content, "\n"), "\r")
 	}

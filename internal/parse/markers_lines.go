@@ -357,23 +357,19 @@ func inside(regions []region, from, to int32) []bool {
 	return covered
 }
 
-// body is the content of lines [first, last) as one text, with the offset of each line in it.
+// body is the content of lines [first, last), with the offset of each line in text and of the end.
 type body struct {
 	text   string
 	first  int
 	starts []int32
 }
 
-// body gives the lines [first, last) less the indentation of the fence.
+// body gives the lines [first, last) less the indentation of the fence. Without one it shares the reply's memory.
 func (s *scan) body(first, last int) body {
-	b := body{first: first, starts: make([]int32, 0, last-first+1)}
 	if s.strip == 0 {
-		b.text = string(s.text[s.starts[first]:s.starts[last]])
-		for i := first; i <= last; i++ {
-			b.starts = append(b.starts, s.starts[i]-s.starts[first])
-		}
-		return b
+		return body{text: s.str, first: first, starts: s.starts[first : last+1]}
 	}
+	b := body{first: first, starts: make([]int32, 0, last-first+1)}
 	var text []byte
 	for i := first; i < last; i++ {
 		b.starts = append(b.starts, int32(len(text)))
@@ -383,6 +379,9 @@ func (s *scan) body(first, last int) body {
 	b.text = string(text)
 	return b
 }
+
+// all gives the lines with their line ends.
+func (b body) all() string { return b.text[b.starts[0]:b.starts[len(b.starts)-1]] }
 
 // part gives the lines [first, last) joined, without the line end of the last one. empty says that there is no line.
 func (b body) part(first, last int) (text string, empty bool) {

@@ -14,6 +14,7 @@ import (
 // leaves it.
 type scan struct {
 	text     []byte
+	str      string  // the same
 	starts   []int32 // offset of each line, and one more for the end of the text
 	dialects []dialect
 	opts     Options
@@ -37,7 +38,7 @@ type fence struct {
 }
 
 func newScan(text []byte, o Options, b *batch.Batch, list *diag.List) *scan {
-	s := &scan{text: text, opts: o, batch: b, list: list, noThinkEnd: map[string]bool{}, marks: map[int]*markTable{}}
+	s := &scan{text: text, str: string(text), opts: o, batch: b, list: list, noThinkEnd: map[string]bool{}, marks: map[int]*markTable{}}
 	for _, d := range registry {
 		if o.Dialect == "" || o.Dialect == "auto" || o.Dialect == d.name() {
 			s.dialects = append(s.dialects, d)
