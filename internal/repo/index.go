@@ -23,6 +23,10 @@ type Index struct {
 	Seconds int64        // modification time of the file: entries as young as that may be racy
 	trees   *cachedTree
 	data    []byte
+
+	entriesEnd      int  // offset behind the last entry
+	otherExtensions bool // extensions besides the cached trees
+	foreign         bool // it was read from a copy that git made
 }
 
 // IndexSign identifies one state of the index file. The zero IndexSign is "no index file".
@@ -108,7 +112,7 @@ func (r *Repo) ReadIndex(ctx context.Context) (*Index, error) {
 	if err != nil {
 		return nil, diag.Wrap(err, diag.UnsupportedRepository, "the index cannot be read: %v", err)
 	}
-	x.Sign, x.Seconds = sign, sign.Seconds
+	x.Sign, x.Seconds, x.foreign = sign, sign.Seconds, true
 	return x, nil
 }
 
@@ -222,6 +226,7 @@ func (x *Index) parse() error {
 		previous = x.Entries[i].Path
 		off = next
 	}
+	x.entriesEnd = off
 	return x.parseExtensions(off)
 }
 
@@ -296,6 +301,8 @@ func (x *Index) parseExtensions(off int) error {
 			x.trees = parseCachedTree(x.data[off : off+size])
 		case name[0] < 'A' || name[0] > 'Z': // required, and none that we know
 			return errForeign
+		default:
+			x.otherExtensions = true
 		}
 		off += size
 	}

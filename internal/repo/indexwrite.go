@@ -14,8 +14,9 @@ import (
 	"github.com/git-clada/git-clada/internal/diag"
 )
 
-// The index is written as follows. A hard link of it, index.new, is given to git as the index to update; git replaces
-// the link by a new file and never touches the original. The new file is then linked as index.lock, which takes git's
+// The index is written as follows. Where its form is plain, the edited index is written to index.new (indexown.go).
+// Otherwise a hard link, index.new, is given to git as the index to update; git replaces the link by a new file and never
+// touches the original. The new file is then linked as index.lock, which takes git's
 // own lock and proves, by being the same file as index.new, that the lock is ours. Under the lock the index is checked
 // to be still the one that was read, and the lock is renamed over it.
 
@@ -34,8 +35,9 @@ type IndexEdit struct {
 // Empty reports whether the edit changes nothing.
 func (e IndexEdit) Empty() bool { return len(e.Refresh)+len(e.Set)+len(e.Flags) == 0 }
 
-// PrepareIndex makes the edited index beside the real one. The previous index is kept for rolling back.
-func (r *Repo) PrepareIndex(ctx context.Context, e IndexEdit) error {
+// PrepareIndex makes the edited index beside the real one, which must be the one of the scan. The previous index is kept
+// for rolling back.
+func (r *Repo) PrepareIndex(ctx context.Context, s *Scan, e IndexEdit) error {
 	file := filepath.Join(r.Private, newIndex)
 	old := filepath.Join(r.Private, oldIndex)
 	for _, stale := range []string{file, file + ".lock", old} {
@@ -43,10 +45,20 @@ func (r *Repo) PrepareIndex(ctx context.Context, e IndexEdit) error {
 			return systemError(err)
 		}
 	}
-	for _, name := range []string{old, file} {
+	link := func(name string) error {
 		if err := os.Link(r.IndexFile, name); err != nil && !os.IsNotExist(err) {
 			return systemError(err)
 		}
+		return nil
+	}
+	if err := link(old); err != nil {
+		return err
+	}
+	if done, err := r.writeOwn(s, e, file); done || err != nil {
+		return err
+	}
+	if err := link(file); err != nil {
+		return err
 	}
 	env := []string{"GIT_INDEX_FILE=" + file}
 	if len(e.Set) > 0 {

@@ -14,7 +14,7 @@ import (
 type fileStat struct {
 	size                                     int64
 	mtimeSec, mtimeNano, ctimeSec, ctimeNano int64
-	ino                                      uint64
+	dev, ino                                 uint64
 	uid, gid                                 uint32
 	perm                                     uint32
 	isLink, isDir, isRegular                 bool
@@ -24,7 +24,7 @@ func fromUnix(st *unix.Stat_t) fileStat {
 	kind := uint32(st.Mode) & unix.S_IFMT
 	mtime, ctime := statTimes(st)
 	return fileStat{
-		size: st.Size, ino: st.Ino, uid: st.Uid, gid: st.Gid, perm: uint32(st.Mode) & 0o7777,
+		size: st.Size, dev: uint64(st.Dev), ino: st.Ino, uid: st.Uid, gid: st.Gid, perm: uint32(st.Mode) & 0o7777,
 		mtimeSec: int64(mtime.Sec), mtimeNano: int64(mtime.Nsec), ctimeSec: int64(ctime.Sec), ctimeNano: int64(ctime.Nsec),
 		isLink: kind == unix.S_IFLNK, isDir: kind == unix.S_IFDIR, isRegular: kind == unix.S_IFREG,
 	}

@@ -373,13 +373,11 @@ func (t *Tx) commit(ctx context.Context, tr *Transition) (*Op, error) {
 	if err := t.writeStaged(); err != nil {
 		return nil, err
 	}
-	headErr := make(chan error, 1)
-	go func() { headErr <- t.checkHead(ctx) }()
-	err = t.moveIndex(ctx, tr)
-	if stillThere := <-headErr; err == nil {
-		err = stillThere
+	if err := t.moveIndex(ctx, tr); err != nil {
+		return nil, err
 	}
-	if err != nil {
+	// As late as can be: git gives no way to make the move of HEAD depend on where HEAD was.
+	if err := t.checkHead(ctx); err != nil {
 		return nil, err
 	}
 	if err := t.updateRefs(append(j.Refs, checked...)); err != nil {
@@ -471,7 +469,7 @@ func (t *Tx) moveIndex(ctx context.Context, tr *Transition) error {
 	if err := t.effect("index"); err != nil {
 		return err
 	}
-	if err := t.Repo.PrepareIndex(ctx, tr.Index); err != nil {
+	if err := t.Repo.PrepareIndex(ctx, t.Photo.Scan, tr.Index); err != nil {
 		return err
 	}
 	if err := t.checkIndex(tr); err != nil {
