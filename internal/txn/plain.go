@@ -1,9 +1,10 @@
 package txn
 
 import (
-	"golang.org/x/sys/unix"
 	"io/fs"
 	"sync"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/git-clada/git-clada/internal/apply"
 )
