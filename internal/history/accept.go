@@ -186,6 +186,7 @@ func (s *onScratch) leave(tx *txn.Tx, index, workTree repo.OID) (txn.Transition,
 		Refs:   []repo.RefUpdate{{Name: s.branch, Old: tx.Photo.Head.OID}},
 		Index:  edit,
 		Cursor: txn.Cursor{Self: true},
+		Settle: true,
 	}, err
 }
 

@@ -42,7 +42,6 @@ func Discard(ctx context.Context, r *repo.Repo, o txn.Options) (*Accepted, error
 	if tr.Index, err = IndexEdit(r.Objects, tx.Photo.State, tr.Op.After); err != nil {
 		return nil, err
 	}
-	tr.Rescan = false
 	if _, err := tx.Commit(ctx, tr); err != nil {
 		return nil, err
 	}

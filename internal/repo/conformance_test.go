@@ -23,97 +23,6 @@ func rounds() int {
 	return 25
 }
 
-var names = []string{"a", "b", "foo", "bar.o", "foo.txt", "x.log", "build", "doc", "aux.c", "weird name", "ümlaut", "#hash", "!bang", "tr ", "A"}
-
-var patterns = []string{
-	"*.o", "*.log", "/build", "build/", "foo*", "!foo.txt", "doc/**", "**/bar.o", "a/**/b", "/a/*", "!/a/b", "[ab]", "?", "*.t[x-z]t", "# comment",
-	`\#hash`, `\!bang`, "weird name", "tr\\ ", "foo/", "**", "!**/", "*", "!*.txt", "!a", "/doc/foo", "a/b", "**/build/", "!build/", "[[:alpha:]].txt", "[!a]",
-	"a/", "x.*", "ü*", "", "   ", "/*", "!/doc", "b/**/", "**/a", "*a*",
-}
-
-// randomTree writes random files, links and directories below dir.
-func randomTree(t *testing.T, rng *rand.Rand, dir string, depth int) {
-	t.Helper()
-	for range 1 + rng.IntN(6) {
-		name := filepath.Join(dir, names[rng.IntN(len(names))])
-		if _, err := os.Lstat(name); err == nil {
-			continue
-		}
-		switch k := rng.IntN(10); {
-		case k < 3 && depth > 0:
-			if err := os.Mkdir(name, 0o777); err != nil {
-				t.Fatal(err)
-			}
-			randomTree(t, rng, name, depth-1)
-		case k == 3:
-			if err := os.Symlink(names[rng.IntN(len(names))], name); err != nil {
-				t.Fatal(err)
-			}
-		default:
-			perm := os.FileMode(0o644)
-			if k == 4 {
-				perm = 0o755
-			}
-			if err := os.WriteFile(name, fmt.Appendf(nil, "content %d\n", rng.IntN(50)), perm); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if rng.IntN(3) == 0 {
-		var lines []string
-		for range 1 + rng.IntN(4) {
-			lines = append(lines, patterns[rng.IntN(len(patterns))])
-		}
-		if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// disturb changes, removes and replaces random files.
-func disturb(t *testing.T, rng *rand.Rand, top string) {
-	t.Helper()
-	filepath.WalkDir(top, func(p string, d os.DirEntry, err error) error {
-		if err != nil || d.Name() == ".git" {
-			return filepath.SkipDir
-		}
-		if p == top || d.Name() == ".gitignore" {
-			return nil
-		}
-		switch rng.IntN(12) {
-		case 0:
-			os.RemoveAll(p)
-			if d.IsDir() {
-				return filepath.SkipDir
-			}
-		case 1:
-			if d.Type().IsRegular() {
-				os.WriteFile(p, fmt.Appendf(nil, "changed %d\n", rng.IntN(50)), 0o644)
-			}
-		case 2:
-			if d.Type().IsRegular() {
-				os.Chmod(p, 0o755)
-			}
-		case 3:
-			if !d.IsDir() {
-				os.Remove(p)
-				os.Mkdir(p, 0o777)
-				os.WriteFile(filepath.Join(p, "inner"), []byte("inner\n"), 0o644)
-				return filepath.SkipDir
-			}
-			os.RemoveAll(p)
-			os.WriteFile(p, []byte("was a directory\n"), 0o644)
-			return filepath.SkipDir
-		case 4:
-			if d.Type().IsRegular() {
-				os.Remove(p)
-				os.Symlink("elsewhere", p)
-			}
-		}
-		return nil
-	})
-}
-
 func open(t *testing.T, w *testkit.World) *Repo {
 	t.Helper()
 	r, err := Open(context.Background(), w.Dir, w.Env)
@@ -159,14 +68,14 @@ func TestScanConforms(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, uint64(round)))
 		t.Run(fmt.Sprintf("seed-%d-%d", seed, round), func(t *testing.T) {
 			w := testkit.NewWorld(t)
-			randomTree(t, rng, w.Dir, 3)
+			testkit.RandomTree(t, rng, w.Dir, 3)
 			setUpIndex(t, rng, w)
 			w.Git(t, "add", "-A")
 			w.Git(t, "commit", "-q", "--allow-empty", "-m", "start")
-			disturb(t, rng, w.Dir)
+			testkit.Disturb(t, rng, w.Dir)
 			if rng.IntN(2) == 0 {
 				w.Git(t, "add", "-A")
-				disturb(t, rng, w.Dir)
+				testkit.Disturb(t, rng, w.Dir)
 			}
 			compareWithGit(t, w)
 		})
@@ -186,7 +95,7 @@ func setUpIndex(t *testing.T, rng *rand.Rand, w *testkit.World) {
 		w.Git(t, "config", "core.autocrlf", "input")
 	}
 	if rng.IntN(4) == 0 {
-		w.Write(t, ".git/info/exclude", patterns[rng.IntN(len(patterns))]+"\n")
+		w.Write(t, ".git/info/exclude", testkit.Patterns[rng.IntN(len(testkit.Patterns))]+"\n")
 	}
 }
 

@@ -21,7 +21,7 @@ func TestOwnIndexConforms(t *testing.T) {
 		rng := rand.New(rand.NewPCG(11, uint64(round)))
 		t.Run(fmt.Sprint("seed-11-", round), func(t *testing.T) {
 			w := testkit.NewWorld(t)
-			randomTree(t, rng, w.Dir, 3)
+			testkit.RandomTree(t, rng, w.Dir, 3)
 			if rng.IntN(5) == 0 {
 				setUpIndex(t, rng, w)
 			}
@@ -29,7 +29,7 @@ func TestOwnIndexConforms(t *testing.T) {
 			if rng.IntN(4) > 0 {
 				w.Git(t, "commit", "-q", "--allow-empty", "-m", "start")
 			}
-			disturb(t, rng, w.Dir)
+			testkit.Disturb(t, rng, w.Dir)
 			if ownIndex(t, rng, w) {
 				own++
 			}

@@ -224,7 +224,7 @@ func (t *Tx) CommitBatch(ctx context.Context, rec Record) (*Receipt, error) {
 			return nil, err
 		}
 		tr.Index = repo.IndexEdit{Refresh: refreshed(photo, blobs)}
-		tr.Rescan = changesRules(t.Files())
+		tr.Settle = changesRules(t.Files())
 	}
 	receipt.Op, err = t.Commit(ctx, tr)
 	return receipt, err

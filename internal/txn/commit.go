@@ -17,7 +17,7 @@ type Transition struct {
 	Cursor Cursor
 	Notes  []Note
 	Input  []byte // the reply, for the input notes
-	Rescan bool   // the rules of what is tracked may have changed: look at the working tree again
+	Settle bool   // what is ignored may have changed: see settle
 }
 
 // Cursor says where the cursor of the log goes.
@@ -68,11 +68,8 @@ func (t *Tx) commit(ctx context.Context, tr *Transition) (*Op, error) {
 	op.Before.Refs = oldRefs(tr.Refs)
 	op.After.Refs = newRefs(tr.Refs)
 	op.LeftOut = t.Photo.LeftOut
-	if tr.Rescan {
-		if err := t.Flush(ctx); err != nil {
-			return nil, err
-		}
-		if err := t.rescan(ctx, op); err != nil {
+	if tr.Settle {
+		if err := t.settle(ctx, op); err != nil {
 			return nil, err
 		}
 	}
@@ -189,13 +186,36 @@ func (t *Tx) logRefs(c Cursor, final repo.OID) []repo.RefUpdate {
 	return refs
 }
 
-// rescan looks at the working tree again where the operation may have changed what is ignored.
-func (t *Tx) rescan(ctx context.Context, op *Op) error {
-	s, err := t.Repo.Scan(ctx, t.Photo.Scan.Index)
+// settle makes the recorded working tree what the next look will find: rules that the operation changed, or an index that
+// no longer has a file, decide anew what is ignored.
+func (t *Tx) settle(ctx context.Context, op *Op) error {
+	s := t.Repo.Objects
+	changes := map[string]repo.Blob{}
+	if changesRules(t.Files()) {
+		if err := t.Flush(ctx); err != nil { // the rules are read from the disk
+			return err
+		}
+		scan, err := t.Repo.Scan(ctx, t.Photo.Scan.Index)
+		if err != nil {
+			return err
+		}
+		for _, f := range scan.Files {
+			if f.Untracked {
+				changes[f.Path] = f.Blob
+			}
+		}
+	}
+	diff, err := s.Diff(op.After.Index, op.After.WorkTree)
 	if err != nil {
 		return err
 	}
-	op.After.WorkTree, err = t.Repo.Objects.Overlay(t.Photo.Index, s.Changes())
+	rules := t.Repo.IgnoreRules()
+	for _, d := range diff {
+		if d.Old.Mode == repo.ModeNone && rules.Ignored(d.Path) {
+			changes[d.Path] = repo.Blob{}
+		}
+	}
+	op.After.WorkTree, err = s.Overlay(op.After.WorkTree, changes)
 	return err
 }
 

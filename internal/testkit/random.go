@@ -1,0 +1,103 @@
+package testkit
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Names are file names that tests make trees of: some need quoting, some look like patterns.
+var Names = []string{"a", "b", "foo", "bar.o", "foo.txt", "x.log", "build", "doc", "aux.c", "weird name", "ümlaut", "#hash", "!bang", "tr ", "A"}
+
+// Patterns are lines of ignore files.
+var Patterns = []string{
+	"*.o", "*.log", "/build", "build/", "foo*", "!foo.txt", "doc/**", "**/bar.o", "a/**/b", "/a/*", "!/a/b", "[ab]", "?", "*.t[x-z]t", "# comment",
+	`\#hash`, `\!bang`, "weird name", "tr\\ ", "foo/", "**", "!**/", "*", "!*.txt", "!a", "/doc/foo", "a/b", "**/build/", "!build/", "[[:alpha:]].txt", "[!a]",
+	"a/", "x.*", "ü*", "", "   ", "/*", "!/doc", "b/**/", "**/a", "*a*",
+}
+
+// RandomTree writes random files, links and directories below dir.
+func RandomTree(t testing.TB, rng *rand.Rand, dir string, depth int) {
+	t.Helper()
+	for range 1 + rng.IntN(6) {
+		name := filepath.Join(dir, Names[rng.IntN(len(Names))])
+		if _, err := os.Lstat(name); err == nil {
+			continue
+		}
+		switch k := rng.IntN(10); {
+		case k < 3 && depth > 0:
+			if err := os.Mkdir(name, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			RandomTree(t, rng, name, depth-1)
+		case k == 3:
+			if err := os.Symlink(Names[rng.IntN(len(Names))], name); err != nil {
+				t.Fatal(err)
+			}
+		default:
+			perm := os.FileMode(0o644)
+			if k == 4 {
+				perm = 0o755
+			}
+			if err := os.WriteFile(name, fmt.Appendf(nil, "content %d\n", rng.IntN(50)), perm); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if rng.IntN(3) == 0 {
+		var lines []string
+		for range 1 + rng.IntN(4) {
+			lines = append(lines, Patterns[rng.IntN(len(Patterns))])
+		}
+		if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Disturb changes, removes and replaces random files.
+func Disturb(t testing.TB, rng *rand.Rand, top string) {
+	t.Helper()
+	filepath.WalkDir(top, func(p string, d os.DirEntry, err error) error {
+		if err != nil || d.Name() == ".git" {
+			return filepath.SkipDir
+		}
+		if p == top || d.Name() == ".gitignore" {
+			return nil
+		}
+		switch rng.IntN(12) {
+		case 0:
+			os.RemoveAll(p)
+			if d.IsDir() {
+				return filepath.SkipDir
+			}
+		case 1:
+			if d.Type().IsRegular() {
+				os.WriteFile(p, fmt.Appendf(nil, "changed %d\n", rng.IntN(50)), 0o644)
+			}
+		case 2:
+			if d.Type().IsRegular() {
+				os.Chmod(p, 0o755)
+			}
+		case 3:
+			if !d.IsDir() {
+				os.Remove(p)
+				os.Mkdir(p, 0o777)
+				os.WriteFile(filepath.Join(p, "inner"), []byte("inner\n"), 0o644)
+				return filepath.SkipDir
+			}
+			os.RemoveAll(p)
+			os.WriteFile(p, []byte("was a directory\n"), 0o644)
+			return filepath.SkipDir
+		case 4:
+			if d.Type().IsRegular() {
+				os.Remove(p)
+				os.Symlink("elsewhere", p)
+			}
+		}
+		return nil
+	})
+}
