@@ -41,6 +41,10 @@ func findScratch(r *repo.Repo, log *txn.Log, head repo.Head) (*onScratch, error)
 		return nil, diag.New(diag.InvalidArgument, "HEAD is not on a scratch branch: there is no batch to decide about").
 			WithHint("git clada status tells where you are")
 	}
+	if ops[0].BaseRef == "" && ops[0].BaseOID == "" {
+		return nil, diag.New(diag.InvalidArgument, "%s was not started in this working tree, so its base is not known here", short(head.Ref)).
+			WithHint("merge it by hand, or accept it where it was started")
+	}
 	s := &onScratch{ops: ops, branch: head.Ref, started: ops[0].BaseOID, base: repo.Head{Ref: ops[0].BaseRef, OID: ops[0].BaseOID}}
 	if s.base.Ref == "" {
 		return s, nil
@@ -160,6 +164,9 @@ func (s *onScratch) fold(ctx context.Context, tx *txn.Tx, a *Accepted) (repo.OID
 		return "", err
 	}
 	for _, op := range s.ops {
+		if op.Pre == "" && op.Post == "" && op.After.Index == op.Before.Index {
+			continue // only files that git does not track
+		}
 		pre, err := treeOf(r.Objects, op.Pre)
 		if err != nil {
 			return "", err

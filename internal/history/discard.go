@@ -29,6 +29,9 @@ func Discard(ctx context.Context, r *repo.Repo, o txn.Options) (*Accepted, error
 	if err != nil {
 		return nil, err
 	}
+	if files, err = tx.Fit(files); err != nil {
+		return nil, err
+	}
 	tx.StageFiles(files)
 	workTree, err := tx.WorkTreeAfter(ctx)
 	if err != nil {

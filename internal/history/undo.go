@@ -75,7 +75,11 @@ func travel(ctx context.Context, tx *txn.Tx, op *txn.Op, s step) (*Moved, error)
 	if err != nil {
 		return nil, err
 	}
-	tx.StageFiles(s.files)
+	files, err := tx.Fit(s.files)
+	if err != nil {
+		return nil, err
+	}
+	tx.StageFiles(files)
 	tr := txn.Transition{
 		Op:     txn.Op{Batch: op.Batch, Summary: s.verb + " " + op.Kind, Target: op.OID, After: s.to},
 		Index:  edit,

@@ -218,6 +218,9 @@ func (t *Tx) CommitBatch(ctx context.Context, rec Record) (*Receipt, error) {
 		tr.Cursor = Cursor{To: t.Log.Cursor}
 	case receipt.Tree == photo.WorkTree:
 		tr.Cursor = Cursor{Self: true} // only what git does not keep: ignored files, empty directories
+		if strings.HasPrefix(photo.Head.Ref, ScratchPrefix) {
+			tr.Op.Branch = photo.Head.Ref
+		}
 	default:
 		tr.Cursor = Cursor{Self: true}
 		if err := t.commits(ctx, rec, receipt, &tr); err != nil {
