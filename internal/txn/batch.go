@@ -227,8 +227,8 @@ func (t *Tx) CommitBatch(ctx context.Context, rec Record) (*Receipt, error) {
 			return nil, err
 		}
 		tr.Index = repo.IndexEdit{Refresh: refreshed(photo, blobs)}
-		tr.Settle = changesRules(t.Files())
 	}
+	tr.Settle = changesRules(t.Files())
 	receipt.Op, err = t.Commit(ctx, tr)
 	return receipt, err
 }

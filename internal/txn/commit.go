@@ -209,9 +209,13 @@ func (t *Tx) settle(ctx context.Context, op *Op) error {
 	if err != nil {
 		return err
 	}
+	announced := map[string]bool{} // in the index, though not in its tree
+	for _, f := range op.After.Flags {
+		announced[f.Path] = f.IntentToAdd
+	}
 	rules := t.Repo.IgnoreRules()
 	for _, d := range diff {
-		if d.Old.Mode == repo.ModeNone && rules.Ignored(d.Path) {
+		if d.Old.Mode == repo.ModeNone && !announced[d.Path] && rules.Ignored(d.Path) {
 			changes[d.Path] = repo.Blob{}
 		}
 	}
