@@ -48,10 +48,13 @@ fuzz: ## fuzz the parser and the core, FUZZTIME each (60s)
 	$(GO) test ./internal/apply -run '^$$' -fuzz '^FuzzPlan$$' -fuzztime $(FUZZTIME)
 	$(GO) test ./internal/apply -run '^$$' -fuzz '^FuzzCommand$$' -fuzztime $(FUZZTIME)
 
+SEED ?= $(shell date +%s)
 fault: ## fail every effect and kill at every file-changing system call; compare with git at length
 	$(GO) test -count=1 -v ./internal/history -run TestFaults
 	KILL_STEP=1 $(GO) test -count=1 -v -timeout 60m ./cmd/git-clada -run TestKill
-	CONFORMANCE_ROUNDS=500 $(GO) test -count=1 -timeout 60m ./internal/repo -run TestScanConforms
+	@echo "seed of the random runs: $(SEED)"
+	SEED=$(SEED) RANDOM_ROUNDS=1000 $(GO) test -count=1 -timeout 60m ./internal/history -run TestRandomRoundTrips
+	SEED=$(SEED) CONFORMANCE_ROUNDS=500 $(GO) test -count=1 -timeout 60m ./internal/repo -run 'TestScanConforms|TestOwnIndexConforms'
 
 SIZES ?= 200 20000 100000
 bench: build ## time apply, undo and others as ratios to git; SIZES="200 20000 100000"

@@ -77,7 +77,7 @@ func TestRandomRoundTrips(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("RANDOM_ROUNDS")); err == nil && n > 0 {
 		rounds = n
 	}
-	seed := uint64(os.Getpid())
+	seed := uint64(1) // the same for everybody; the long run takes another one and prints it
 	if s, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
 		seed = s
 	}

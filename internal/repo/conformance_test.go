@@ -60,7 +60,7 @@ func gitAll(t *testing.T, w *testkit.World, r *Repo) OID {
 // TestScanConforms: on random dirty trees, what we take for the working tree is what git add -A would store, what we
 // take for untracked is what git ls-files says, and our reading of the index is git's.
 func TestScanConforms(t *testing.T) {
-	seed := uint64(os.Getpid())
+	seed := uint64(1) // the same for everybody; the long run takes another one and prints it
 	if s, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
 		seed = s
 	}
