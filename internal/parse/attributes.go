@@ -27,11 +27,11 @@ func readAttributes(rest string, column int) ([]attribute, *diag.Error) {
 			return found, nil
 		}
 		if gap == 0 {
-			return nil, fail("blank missing before %q", clip(rest[off:]))
+			return nil, fail("blank missing before %q", clip(rest[off:])).WithHint("put a blank between attributes")
 		}
 		name := attributeName(rest[off:])
 		if name == "" {
-			return nil, fail("unexpected text %q on the opener", clip(rest[off:]))
+			return nil, fail("unexpected text %q on the opener", clip(rest[off:])).WithHint(`attributes are written name="value"`)
 		}
 		at := off
 		off += len(name)
@@ -48,13 +48,13 @@ func readAttributes(rest string, column int) ([]attribute, *diag.Error) {
 		}
 		value, n := quoted(rest[off:])
 		if n == 0 {
-			return nil, fail("the quote of %s is not closed", name)
+			return nil, fail("the quote of %s is not closed", name).WithHint(`write %s="value" on one line; a quote in the value is written \"`, name)
 		}
 		off += n
 		for _, a := range found {
 			if a.name == name {
 				off = at
-				return nil, fail("attribute %s stands twice", name)
+				return nil, fail("attribute %s stands twice", name).WithHint("keep one of them")
 			}
 		}
 		found = append(found, attribute{name, value, column + at})
@@ -125,7 +125,8 @@ func checkAttributes(attrs []attribute, rules map[string]rule, op string) (param
 		}
 		given[a.name] = true
 		if r.nonEmpty && a.value == "" {
-			return nil, diag.New(diag.InvalidArgument, "%s is empty", a.name).At(diag.Pos{Column: a.column}), diag.Type
+			return nil, diag.New(diag.InvalidArgument, "%s is empty", a.name).At(diag.Pos{Column: a.column}).
+				WithHint("name a file or directory, relative to the top"), diag.Type
 		}
 		value := any(a.value)
 		if r.kind != nil {

@@ -56,7 +56,7 @@ func seeds(f *testing.F) {
 }
 
 // FuzzParse: parsing never panics, numbers are consecutive, spans are in order and inside the reply, every problem has
-// a place, and parsing twice gives the same.
+// a place and a hint, and parsing twice gives the same.
 func FuzzParse(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, reply []byte) {
@@ -78,6 +78,9 @@ func FuzzParse(f *testing.F) {
 		for _, p := range list.Problems {
 			if p.Code != diag.InputTooLarge && (p.Pos.Line < 1 || p.Pos.Column < 1) {
 				t.Fatalf("problem without a place: %v", p.Error)
+			}
+			if p.Hint == "" {
+				t.Fatalf("problem without a hint: %v", p.Error)
 			}
 		}
 	})

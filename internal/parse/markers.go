@@ -212,7 +212,7 @@ func (b *block) readRun(t *batch.Task, values map[string]any) *diag.Error {
 	dir, hasDir := values["dir"].(string)
 	path, hasPath := values["path"].(string)
 	if hasDir && hasPath && dir != path {
-		return b.malformed("dir and path name different directories")
+		return b.malformed("dir and path name different directories").WithHint("keep dir")
 	}
 	if !hasDir {
 		dir = path
@@ -246,7 +246,8 @@ func (b *block) readRange(t *batch.Task, path string, expect batch.Expect) *diag
 	first, last := b.first()+1, int(b.t.marks[sec].line)
 	start, _ := b.body(first, last).part(first, last)
 	if start == "" {
-		return b.malformed("empty search: the start part has no text").At(diag.Pos{Line: first + 1})
+		return b.malformed("empty search: the start part has no text").At(diag.Pos{Line: first + 1}).
+			WithHint("quote the first line of the range")
 	}
 	splits, dividers, err := b.splits(sec+1, "end")
 	if err != nil {

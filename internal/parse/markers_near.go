@@ -134,7 +134,11 @@ func (b *block) unterminated(limit int32) (next int) {
 	}
 	want := strings.Repeat(">", int(m.run)) + " " + wordNames[m.word.closes()]
 	err := b.malformed("%s at line %d is never closed: expected %s", wordNames[m.word], m.line+1, want)
-	err.Hint = strings.Join(b.closerHints(next, limit), "\n")
+	hints := b.closerHints(next, limit)
+	if len(hints) == 0 {
+		hints = []string{"close it with that line, at the line start"}
+	}
+	err.Hint = strings.Join(hints, "\n")
 	if m.word == wTasks && b.group == 0 {
 		b.batch.Groups = append(b.batch.Groups, batch.Group{
 			Dialect: "markers", Span: b.span(b.first(), next-1), Malformed: true,
