@@ -84,9 +84,25 @@ func (p *planner) task(r *Result) {
 		if err.Path == "" {
 			err.Path = r.Path
 		}
+		if err.Hint == "" {
+			err.Hint = usualHint[err.Code]
+		}
 	case len(p.tree.undo) == 0 && changesFiles(r.Op):
 		r.Status = Unchanged
 	}
+}
+
+// usualHint is what to do about a failure that says nothing more specific.
+var usualHint = map[diag.Code]string{
+	diag.FileNotFound:      "paths start at the top of the working tree; check the spelling",
+	diag.FileExists:        "choose another name, or remove what is there first",
+	diag.IsDirectory:       "name a file, or remove the directory first",
+	diag.NotDirectory:      "a file stands where a directory is needed: choose another place, or move it first",
+	diag.DirectoryNotEmpty: "remove what is in it first, or use rm -r",
+	diag.PermissionDenied:  "a reply may not do this; do it by hand if it is right",
+	diag.PathEscape:        "name a path inside the working tree, relative to its top",
+	diag.InvalidArgument:   "git clada --help shows the form of each operation",
+	diag.InvalidUTF8:       "write names in UTF-8",
 }
 
 func changesFiles(op string) bool {

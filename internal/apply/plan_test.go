@@ -231,6 +231,9 @@ func TestOps(t *testing.T) {
 		if e := cs.Results[0].Err; e != nil {
 			code = e.Code
 		}
+		if e := cs.Results[0].Err; e != nil && e.Hint == "" {
+			t.Errorf("%s: no hint with %v", c.op.Name(), e)
+		}
 		if got := tree.after(cs)["a"]; got != c.want || code != c.code {
 			t.Errorf("%s %+v: %q %s %v", c.op.Name(), c.op, got, code, cs.Results[0].Err)
 		}
