@@ -24,7 +24,7 @@ func logCommand(e *edge) *cli.Command {
 type logged struct {
 	ID      string   `json:"batch"`
 	Time    string   `json:"time"`
-	State   string   `json:"state"` // applied, undone, accepted, discarded
+	State   string   `json:"state"` // applied, undone, accepted, discarded, without effect
 	Commit  repo.OID `json:"commit,omitempty"`
 	Pre     repo.OID `json:"pre,omitempty"`
 	Branch  string   `json:"branch,omitempty"`
@@ -55,7 +55,7 @@ func runLog(s *session) error {
 		}
 		summary := b.Summary
 		if summary == "" {
-			summary = "changed nothing"
+			summary = "nothing was changed"
 		}
 		s.printf("%s  %s  %s%s\n", b.ID, state, report.Line(summary), failedText(b.Failed, b.Tasks))
 	}
@@ -102,7 +102,7 @@ func (s *session) batches() ([]logged, error) {
 		if st, ok := force[op.OID]; ok {
 			b.State = st
 		} else if op.NoOp {
-			b.State = "applied"
+			b.State = "without effect"
 		}
 		all = append(all, b)
 		return true
@@ -175,6 +175,9 @@ func (s *session) printBatch(b *shown) {
 		}
 		mark := "✓"
 		text := l.Op + " " + l.Path
+		if l.Path == "" {
+			text = l.Op + " " + l.Command
+		}
 		switch l.Status {
 		case "failed":
 			mark, text = "✗", text+": "+l.Code

@@ -22,7 +22,11 @@ func (t *text) missHint(old string) string {
 	}
 	for _, d := range overlooked {
 		if at, ok := firstUnder(d.fold, lines, want); ok {
-			return fmt.Sprintf("differs only in %s at lines %d-%d\n%s", d.what, at+1, at+len(want), compare(lines[at:at+len(want)], want, at))
+			hint := fmt.Sprintf("differs only in %s at lines %d-%d\n%s", d.what, at+1, at+len(want), compare(lines[at:at+len(want)], want, at))
+			if len(t.findTrailing(old))+len(t.findShifted(old)) > 0 {
+				hint += "\n--match=whitespace accepts that difference"
+			}
+			return hint
 		}
 	}
 	if at, ok := nearest(lines, want); ok {

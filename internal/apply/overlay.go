@@ -285,7 +285,8 @@ func (o *overlay) sameContent(before, after *Node) bool {
 	return err == nil && bytes.Equal(was, after.Data)
 }
 
-// similar gives the names near a missing path: the same name in another case, or with another ending.
+// similar gives the names near a missing path: the same name in another case or with another ending, or with up to two
+// letters wrong.
 func (o *overlay) similar(p batch.Path) []string {
 	dir := parent(p)
 	if n, err := o.lstat(dir); err != nil || n == nil || n.Kind != Dir {
@@ -299,9 +300,34 @@ func (o *overlay) similar(p batch.Path) []string {
 	stem := strings.TrimSuffix(base, path.Ext(base))
 	var found []string
 	for _, name := range names {
-		if strings.EqualFold(name, base) || (stem != "" && strings.EqualFold(strings.TrimSuffix(name, path.Ext(name)), stem)) {
+		sameStem := stem != "" && strings.EqualFold(strings.TrimSuffix(name, path.Ext(name)), stem)
+		if strings.EqualFold(name, base) || sameStem || closeTo(name, base) {
 			found = append(found, string(join(dir, name)))
 		}
 	}
 	return found[:min(len(found), 3)]
+}
+
+// closeTo reports whether two names differ in at most two letters, and agree in most.
+func closeTo(a, b string) bool {
+	const most = 2
+	if len(a) > 64 || len(b) > 64 || len(a)-len(b) > most || len(b)-len(a) > most || min(len(a), len(b)) <= 2*most {
+		return false
+	}
+	row := make([]int, len(b)+1) // of the table of edit distances
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)] <= most
 }

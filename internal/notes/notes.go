@@ -18,19 +18,21 @@ const (
 
 // Line is one line: of a batch (Kind "batch") or of one of its tasks.
 type Line struct {
-	V      int    `json:"v"`
-	Batch  string `json:"batch"`
-	Kind   string `json:"kind,omitempty"`
-	Task   int    `json:"task,omitempty"`
-	Block  int    `json:"block,omitempty"`
-	Op     string `json:"op,omitempty"`
-	Path   string `json:"path,omitempty"`
-	Status string `json:"status,omitempty"`
-	Code   string `json:"code,omitempty"`
-	Span   *Span  `json:"span,omitempty"`
-	Match  *Match `json:"match,omitempty"`
-	Before string `json:"before,omitempty"` // blob ids
-	After  string `json:"after,omitempty"`
+	V     int    `json:"v"`
+	Batch string `json:"batch"`
+	Kind  string `json:"kind,omitempty"`
+	Task  int    `json:"task,omitempty"`
+	Block int    `json:"block,omitempty"`
+	Op    string `json:"op,omitempty"`
+	Path  string `json:"path,omitempty"`
+	// Command is the text of a RUN, as the reply has it.
+	Command string `json:"command,omitempty"`
+	Status  string `json:"status,omitempty"`
+	Code    string `json:"code,omitempty"`
+	Span    *Span  `json:"span,omitempty"`
+	Match   *Match `json:"match,omitempty"`
+	Before  string `json:"before,omitempty"` // blob ids
+	After   string `json:"after,omitempty"`
 
 	// of a batch
 	Time  string `json:"time,omitempty"`

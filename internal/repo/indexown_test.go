@@ -116,13 +116,7 @@ func conflicting(s *Scan, p string) bool {
 func withIndex(t *testing.T, w *testkit.World, index string, args ...string) string {
 	t.Helper()
 	tmp := index + ".copy"
-	data, err := os.ReadFile(index)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(tmp, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	copyIndex(t, index, tmp)
 	cmd := exec.Command("git", args...)
 	cmd.Dir = w.Dir
 	cmd.Env = append(append([]string(nil), w.Env...), "GIT_INDEX_FILE="+tmp)

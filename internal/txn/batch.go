@@ -455,6 +455,9 @@ func noteLines(rec Record, op *Op, files []FileChange) []notes.Line {
 			Batch: rec.ID, Task: r.Task.Seq, Block: r.Task.Group, Op: r.Op, Path: r.Path, Status: string(r.Status),
 			Span: &notes.Span{Start: r.Task.Span.Start, End: r.Task.Span.End},
 		}
+		if run, ok := r.Task.Op.(batch.Run); ok {
+			l.Command = run.Command
+		}
 		if r.Err != nil {
 			l.Code = string(r.Err.Code)
 		}

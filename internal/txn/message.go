@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/git-clada/git-clada/internal/apply"
+	"github.com/git-clada/git-clada/internal/batch"
 )
 
 func (o *Op) timeText() string { return o.Time.UTC().Format(time.RFC3339) }
@@ -81,6 +82,9 @@ func postMessage(rec Record, op *Op) string {
 	for i := range rec.Results {
 		r := &rec.Results[i]
 		mark, text := "✓", r.Op+" "+oneLine(r.Path)
+		if run, ok := r.Task.Op.(batch.Run); ok && r.Path == "" {
+			text = r.Op + " " + clipSubject(oneLine(run.Command))
+		}
 		switch r.Status {
 		case apply.Failed:
 			mark = "✗"
