@@ -45,10 +45,29 @@ func (r *Repo) writeOwn(s *Scan, e IndexEdit, file string) (ok bool, err error) 
 	for _, f := range s.Files {
 		w.smudge[f.Path] = true
 	}
+	r.smudgeRacy(x, w.smudge)
 	if !w.write() {
 		return false, nil
 	}
 	return true, writeWhole(file, w.out)
+}
+
+// smudgeRacy adds the entries that the old index could not vouch for: they are as young as it was, so git looked at their
+// content whenever it used them. In the younger index git would trust them, which is right only if the file has not been
+// touched since, to the nanosecond.
+func (r *Repo) smudgeRacy(x *Index, smudge map[string]bool) {
+	for i := range x.Entries {
+		e := &x.Entries[i]
+		if e.Mode == ModeGitlink || int64(binary.BigEndian.Uint32(x.data[e.off+8:])) < x.Seconds {
+			continue
+		}
+		s := x.stat(e)
+		info, err := lstat(filepath.Join(r.Top, filepath.FromSlash(e.Path)))
+		if err != nil || s.mtimeNano == 0 || uint32(info.mtimeSec) != s.mtimeSec || uint32(info.mtimeNano) != s.mtimeNano ||
+			uint32(info.ctimeSec) != s.ctimeSec || uint32(info.ctimeNano) != s.ctimeNano || uint32(info.size) != s.size {
+			smudge[strings.Clone(e.Path)] = true
+		}
+	}
 }
 
 func writeWhole(file string, data []byte) error {

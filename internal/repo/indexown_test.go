@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/git-clada/git-clada/internal/testkit"
 )
@@ -125,4 +126,45 @@ func withIndex(t *testing.T, w *testkit.World, index string, args ...string) str
 		t.Fatalf("git %v: %v\n%s", args, err, out)
 	}
 	return string(out)
+}
+
+// TestOwnIndexKeepsRaciness: a file that changes in the second of the old index, keeping its size, between our look and
+// our writing, is still noticed by git with the new index, however much younger that is.
+func TestOwnIndexKeepsRaciness(t *testing.T) {
+	w := testkit.NewWorld(t)
+	w.Write(t, "a", "one\n")
+	w.Write(t, "b", "b\n")
+	w.Git(t, "add", "-A")
+	ctx := context.Background()
+	r := open(t, w)
+	x, err := r.ReadIndex(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := r.Scan(ctx, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(w.Dir, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Write(t, "a", "two\n")
+	// In the same second, whatever the clock says by now.
+	later := info.ModTime().Truncate(time.Second).Add((time.Duration(info.ModTime().Nanosecond()) + 1) % time.Second)
+	if err := os.Chtimes(filepath.Join(w.Dir, "a"), later, later); err != nil {
+		t.Fatal(err)
+	}
+	ours := filepath.Join(w.Home, "ours")
+	wrote, err := r.writeOwn(s, IndexEdit{Set: map[string]Blob{"b": {}}}, ours)
+	if err != nil || !wrote {
+		t.Fatal(wrote, err)
+	}
+	young := info.ModTime().Add(10 * time.Second)
+	if err := os.Chtimes(ours, young, young); err != nil {
+		t.Fatal(err)
+	}
+	if got := withIndex(t, w, ours, "diff", "--name-only"); got != "a\n" {
+		t.Errorf("git diff says %q", got)
+	}
 }
