@@ -27,10 +27,9 @@ demo: build ## do the main job on a throw-away clone of this repository
 test: ## run the tests (a few minutes at most)
 	$(GO) test ./...
 
-check: lint docs-check ## what CI runs: lint, documentation, all tests with the race detector, short fuzzing
+check: lint docs-check ## what CI runs: lint, documentation, all tests (the fuzz targets on their corpus), some with the race detector
 	$(GO) test ./...
 	$(GO) test -race ./internal/parse ./internal/apply ./internal/repo ./internal/history
-	$(MAKE) fuzz FUZZTIME=5s
 
 lint: ## gofmt, go vet, and that go.mod is tidy
 	@test -z "$$(gofmt -l .)" || { echo 'gofmt would change:'; gofmt -l .; exit 1; }

@@ -89,20 +89,20 @@ func formatTask(out *strings.Builder, run string, op batch.Op) error {
 		}
 		formatWrite(out, run, end, o.Path, ` append="true"`, string(o.Content))
 	case batch.Run:
-		out.WriteString(run + " RUN" + optional("dir", o.Dir) + "\n" + o.Command + "\n" + end + " END\n")
+		out.WriteString(run + " RUN" + optional("dir", o.Dir) + "\n" + asLine(o.Command) + end + " END\n")
 	case batch.Edit:
 		if len(o.Splits) != 1 {
 			return ErrNoForm
 		}
 		out.WriteString(run + " SEARCH" + optional("path", o.Path) + formatCount(o.Expect) + "\n")
-		out.WriteString(o.Splits[0].Old + "\n" + div + "\n" + formatNew(o.Splits[0]) + end + " REPLACE\n")
+		out.WriteString(asLine(o.Splits[0].Old) + div + "\n" + formatNew(o.Splits[0]) + end + " REPLACE\n")
 	case batch.EditRange:
 		if len(o.Splits) != 1 {
 			return ErrNoForm
 		}
 		out.WriteString(run + " SEARCH-START" + optional("path", o.Path) + formatCount(o.Expect) + "\n")
-		out.WriteString(o.Start + "\n" + run + " SEARCH-END\n")
-		out.WriteString(o.Splits[0].Old + "\n" + div + "\n" + formatNew(o.Splits[0]) + end + " REPLACE\n")
+		out.WriteString(asLine(o.Start) + run + " SEARCH-END\n")
+		out.WriteString(asLine(o.Splits[0].Old) + div + "\n" + formatNew(o.Splits[0]) + end + " REPLACE\n")
 	default:
 		return ErrNoForm
 	}
@@ -112,7 +112,7 @@ func formatTask(out *strings.Builder, run string, op batch.Op) error {
 func formatWrite(out *strings.Builder, run, end, path, extra, content string) {
 	if content != "" && !strings.HasSuffix(content, "\n") {
 		extra += ` final-newline="false"`
-		content += "\n"
+		content = asLine(content)
 	}
 	out.WriteString(run + " WRITE" + optional("path", path) + extra + "\n" + content + end + " END\n")
 }
@@ -121,7 +121,15 @@ func formatNew(s batch.Split) string {
 	if s.NoNew {
 		return ""
 	}
-	return s.New + "\n"
+	return asLine(s.New)
+}
+
+// asLine ends a text with the line end that is dropped again when it is read: a CR before a plain LF would go with it.
+func asLine(text string) string {
+	if strings.HasSuffix(text, "\r") {
+		return text + "\r\n"
+	}
+	return text + "\n"
 }
 
 func formatCount(e batch.Expect) string {
