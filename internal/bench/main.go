@@ -93,7 +93,8 @@ func benchRepository(n int) {
 
 	compare("apply, one edit", n, clada("apply", "-q", one), undo, sh(script), sh(scriptBack))
 	compare("apply / git status", n, clada("apply", "-q", one), undo, sh("git status >/dev/null"), nil)
-	compare("apply, 50 edits", n, clada("apply", "-q", all), undo, sh(script), sh(scriptBack))
+	// The reference is the script for one edit: more edits cost git more, so this ratio flatters git.
+	compare("apply, 50 edits / script, 1", n, clada("apply", "-q", all), undo, sh(script), sh(scriptBack))
 	compare("check, one edit / git status", n, clada("check", "-q", one), nil, sh("git status >/dev/null"), nil)
 	run(dir, *program, "apply", "-q", one)
 	compare("undo / git checkout", n, clada("undo", "-q"), clada("redo", "-q"), sh("git checkout -q HEAD~1"), sh("git checkout -q clada/main"))
@@ -101,8 +102,10 @@ func benchRepository(n int) {
 	undo()
 	empty := filepath.Join(dir, ".git")
 	compare("version / git version", n, func() { run(empty, *program, "version") }, nil, func() { run(empty, "git", "version") }, nil)
-	fmt.Printf("%-28s %8d %9dM %9dM %7.2f\n", "memory: apply / git status", n, memory(dir, *program, "apply", "-q", one)>>10, memory(dir, "git", "status")>>10,
-		float64(memory(dir, *program, "undo", "-q"))/float64(memory(dir, "git", "status")))
+	ours := memory(dir, *program, "apply", "-q", one)
+	undo()
+	gits := memory(dir, "git", "status")
+	fmt.Printf("%-28s %8d %9dM %9dM %7.2f\n", "memory: apply / git status", n, ours>>10, gits>>10, float64(ours)/float64(gits))
 }
 
 // generate makes a repository of n small files, committed, with an index that is not racy.

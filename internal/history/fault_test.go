@@ -9,9 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/git-clada/git-clada/internal/apply"
 	"github.com/git-clada/git-clada/internal/history"
-	"github.com/git-clada/git-clada/internal/parse"
 	"github.com/git-clada/git-clada/internal/repo"
 	"github.com/git-clada/git-clada/internal/testkit"
 	"github.com/git-clada/git-clada/internal/txn"
@@ -47,23 +45,7 @@ func faultWorld(t *testing.T) *testkit.World {
 // operation runs one command in a world.
 type operation func(ctx context.Context, r *repo.Repo, o txn.Options) error
 
-func doApply(ctx context.Context, r *repo.Repo, o txn.Options) error {
-	b, list := parse.Parse([]byte(reply), parse.Options{})
-	if len(list.Problems) > 0 {
-		return list.Problems[0].Error
-	}
-	tx, err := txn.Begin(ctx, r, o)
-	if err != nil {
-		return err
-	}
-	defer tx.Close()
-	cs := apply.Plan(b, tx.Tree(), apply.Options{TopDir: r.Top, Umask: 0o022})
-	if err := tx.Stage(cs.Changes); err != nil {
-		return err
-	}
-	_, err = tx.CommitBatch(ctx, txn.Record{ID: "b", Batch: b, Results: cs.Results, Author: "clada <clada@localhost>"})
-	return err
-}
+var doApply = applyReply(reply)
 
 func doUndo(ctx context.Context, r *repo.Repo, o txn.Options) error {
 	_, err := history.Undo(ctx, r, o)

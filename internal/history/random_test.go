@@ -55,7 +55,7 @@ func randomReply(rng *rand.Rand) string {
 
 func applyReply(text string) operation {
 	return func(ctx context.Context, r *repo.Repo, o txn.Options) error {
-		b, _ := parse.Parse([]byte(text), parse.Options{})
+		b, _ := parse.Parse([]byte(text), parse.Options{}) // what does not parse is not carried out
 		tx, err := txn.Begin(ctx, r, o)
 		if err != nil {
 			return err

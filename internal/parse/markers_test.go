@@ -27,6 +27,7 @@ func TestMarkersExamples(t *testing.T) {
 type example struct {
 	name, reply, want          string
 	allowEmpty, strictDividers bool
+	noNewline                  bool // the last line has no line end
 }
 
 // readExamples reads blocks of `# name [flags]`, a line `reply: ...` in notation, and the lines of the expected
@@ -47,9 +48,14 @@ func readExamples(t *testing.T, file string) []example {
 			name, flags, _ := strings.Cut(line[2:], " ")
 			all = append(all, example{
 				name: name, allowEmpty: strings.Contains(flags, "allow-empty"), strictDividers: strings.Contains(flags, "strict-dividers"),
+				noNewline: strings.Contains(flags, "no-newline"),
 			})
 		case strings.HasPrefix(line, "reply: "):
-			all[len(all)-1].reply = notation(line[len("reply: "):])
+			e := &all[len(all)-1]
+			e.reply = notation(line[len("reply: "):])
+			if e.noNewline {
+				e.reply = strings.TrimSuffix(e.reply, "\n")
+			}
 		case line != "":
 			all[len(all)-1].want += line + "\n"
 		}
