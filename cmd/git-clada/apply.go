@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -234,8 +233,7 @@ func (s *session) treeSettings(o *settings) {
 		o.apply.Dir = strings.TrimSuffix(s.repo.Prefix, "/")
 	}
 	if allowed := s.repo.Config.All("clada.allowActions"); len(allowed) > 0 {
-		names := strings.FieldsFunc(strings.Join(allowed, ","), func(r rune) bool { return r == ',' || r == ' ' })
-		o.apply.Actions = func(name string) bool { return slices.Contains(names, name) }
+		o.apply.Actions = strings.FieldsFunc(strings.Join(allowed, ","), func(r rune) bool { return r == ',' || r == ' ' })
 	}
 	o.protect = s.repo.Config.All("clada.protect")
 	var run []string

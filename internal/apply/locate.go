@@ -61,6 +61,37 @@ func (t *text) find(old string) []place {
 	}
 }
 
+// findAligned gives the places where old stands as whole lines, not overlapping, from the top.
+func (t *text) findAligned(old string) []place {
+	next := t.finder(old)
+	var found []place
+	for from := 0; ; {
+		p, ok := next(from)
+		if !ok {
+			return found
+		}
+		if t.startsLine(p.lo) && t.endsLine(p.hi) {
+			found = append(found, p)
+			from = max(p.hi, p.lo+1)
+			continue
+		}
+		n := strings.IndexByte(t.raw[p.lo:], '\n')
+		if n < 0 {
+			return found
+		}
+		from = p.lo + n + 1
+	}
+}
+
+func (t *text) startsLine(off int) bool {
+	return off == 0 || t.raw[off-1] == '\n' || (off == len(byteOrderMark) && strings.HasPrefix(t.raw, byteOrderMark))
+}
+
+func (t *text) endsLine(off int) bool {
+	rest := t.raw[off:]
+	return rest == "" || rest[0] == '\n' || strings.HasPrefix(rest, "\r\n")
+}
+
 // endOffset translates the end of a match: behind its last byte, so that a CR belongs to the LF behind it.
 func (t *text) endOffset(lo, hi int) int {
 	if hi == lo {
@@ -121,9 +152,8 @@ func (t *text) replace(found []place, text string, removeLine bool) string {
 }
 
 func (t *text) behindLine(p place) int {
-	startsLine := p.lo == 0 || t.raw[p.lo-1] == '\n' || (p.lo == len(byteOrderMark) && strings.HasPrefix(t.raw, byteOrderMark))
 	endsLine := p.hi > p.lo && t.raw[p.hi-1] == '\n'
-	if !startsLine || endsLine {
+	if !t.startsLine(p.lo) || endsLine {
 		return p.hi
 	}
 	for _, eol := range []string{"\r\n", "\n"} {

@@ -28,8 +28,12 @@ func (p *planner) store(path batch.Path, was *Node, content []byte) (changed boo
 				return false, nil
 			}
 		}
-	} else if err := p.tree.makeParents(path); err != nil {
-		return false, err
+	} else {
+		made, err := p.tree.makeParents(path)
+		if err != nil {
+			return false, err
+		}
+		p.made = made
 	}
 	return true, p.tree.set(path, n)
 }
@@ -42,18 +46,26 @@ func (p *planner) write(r *Result, op batch.Write) *diag.Error {
 	if strings.HasSuffix(op.Path, "/") {
 		return diag.New(diag.IsDirectory, "%s names a directory", op.Path).In(string(path))
 	}
-	if was != nil {
-		if err := regular(path, was); err != nil {
-			return err
-		}
-		if op.Mode == batch.Create {
-			return diag.New(diag.FileExists, "%s exists already", path).In(string(path))
-		}
-	} else if op.Mode == batch.Overwrite {
-		return notFound(path)
+	if err := writable(op, path, was); err != nil {
+		return err
 	}
+	if op.Limit > 0 && int64(len(op.Content)) > op.Limit {
+		return tooLarge(path, int64(len(op.Content)), op.Limit)
+	}
+	p.made = nil
 	changed, err := p.store(path, was, op.Content)
-	if err != nil || !changed {
+	if err != nil {
+		return err
+	}
+	r.fact("bytes", len(op.Content))
+	if was != nil {
+		r.fact("overwrote", true)
+	}
+	if len(p.made) > 0 {
+		r.fact("made", p.made)
+	}
+	turned, err := p.chmod(path, op.Exec)
+	if err != nil || !changed && !turned {
 		return err
 	}
 	verb := "created"
@@ -63,6 +75,44 @@ func (p *planner) write(r *Result, op batch.Write) *diag.Error {
 	}
 	r.Did = append(r.Did, Effect{Verb: verb, Path: path, Bytes: len(op.Content)})
 	return nil
+}
+
+// writable compares what is in the way of a Write with its mode.
+func writable(op batch.Write, path batch.Path, was *Node) *diag.Error {
+	if was == nil {
+		if op.Mode == batch.Overwrite {
+			return notFound(path)
+		}
+		return nil
+	}
+	if op.Mode == batch.Create {
+		return diag.New(diag.FileExists, "%s exists already", path).In(string(path))
+	}
+	if err := regular(path, was); err != nil {
+		return err
+	}
+	if op.Mode == batch.Fill && was.Size > 0 {
+		return diag.New(diag.FileExists, "%s exists and is not empty", path).In(string(path)).
+			WithHint("put the lines to replace into SEARCH")
+	}
+	return nil
+}
+
+// chmod makes a file executable, or not, for all who may read it.
+func (p *planner) chmod(path batch.Path, exec *bool) (changed bool, err *diag.Error) {
+	if exec == nil {
+		return false, nil
+	}
+	n, err := p.tree.lstat(path)
+	if err != nil || n == nil || (n.Perm&0o100 != 0) == *exec {
+		return false, err
+	}
+	turned := *n
+	turned.Perm &^= 0o111
+	if *exec {
+		turned.Perm |= n.Perm & 0o444 >> 2
+	}
+	return true, p.tree.set(path, &turned)
 }
 
 // warnEOL says when a whole-file write changes the line endings of a file.
@@ -87,6 +137,10 @@ func (p *planner) append(r *Result, op batch.Append) *diag.Error {
 	path, was, err := p.target(r, op.Path, "")
 	if err != nil {
 		return err
+	}
+	r.fact("bytes", len(op.Content))
+	if was == nil && op.MustExist {
+		return p.missing(path)
 	}
 	if was == nil {
 		if _, err := p.store(path, nil, op.Content); err != nil {
@@ -127,11 +181,23 @@ func (p *planner) edit(r *Result, op batch.Edit) *diag.Error {
 	if err != nil {
 		return err
 	}
+	if op.Lines {
+		return p.editLinesOf(r, path, was, op)
+	}
 	old, err := p.readable(path, was)
 	if err != nil {
 		return err
 	}
 	t := newText(old)
+	a, err := p.locate(r, t, op)
+	if err != nil {
+		return err
+	}
+	return p.replace(r, path, was, t, a, false)
+}
+
+// locate finds what an edit replaces.
+func (p *planner) locate(r *Result, t *text, op batch.Edit) (attempt, *diag.Error) {
 	a, ok := choose(op.Splits, op.Expect, op.AllowEmpty, op.Match, func(s batch.Split, tier string) ([]place, int) {
 		switch tier {
 		case tierTrailing:
@@ -139,12 +205,89 @@ func (p *planner) edit(r *Result, op batch.Edit) *diag.Error {
 		case tierIndent:
 			return t.findShifted(s.Old), -1
 		}
+		if op.Aligned {
+			if whole := t.findAligned(s.Old); len(whole) > 0 {
+				return whole, -1
+			}
+		}
 		return t.find(s.Old), -1
 	})
 	if !ok {
-		return p.mismatch(r, t, a, op.Splits, op.Expect, "matches")
+		return a, p.mismatch(r, t, a, op)
 	}
-	return p.replace(r, path, was, t, a, false)
+	return a, nil
+}
+
+// editSeries makes the edits of a series in memory, each on the result of the one before, and stores the last result.
+func (p *planner) editSeries(r *Result, op batch.EditSeries) *diag.Error {
+	path, was, err := p.target(r, op.Path, "")
+	if err != nil {
+		return err
+	}
+	content, err := p.readable(path, was)
+	if err != nil {
+		return err
+	}
+	all := Match{Tier: tierExact}
+	for i, edit := range op.Edits {
+		t := newText(content)
+		a, err := p.locate(r, t, edit)
+		if err != nil {
+			err.Hint = fmt.Sprintf("this is pair %d of %d; no part of the task was done\n", i+1, len(op.Edits)) + err.Hint
+			r.AlreadyApplied = false
+			return err
+		}
+		if err := p.fits(path, t, a); err != nil {
+			return err
+		}
+		content = []byte(t.replace(a.found, a.split.New, a.split.NoNew))
+		all.Count += len(a.found)
+		all.Lines = append(all.Lines, t.linesOf(a.found)...)
+		if a.tier != tierExact {
+			all.Tier = a.tier
+		}
+	}
+	if _, err := p.store(path, was, content); err != nil {
+		return err
+	}
+	p.edited(r, path, &all)
+	return nil
+}
+
+// editFiles makes the same edit to several files. If one fails, all stay as they are, and the failure names each.
+func (p *planner) editFiles(r *Result, op batch.EditFiles) *diag.Error {
+	if op.Edit.Splits[0].Old == "" {
+		return diag.New(diag.InvalidArgument, "the old text is empty").With("empty old text")
+	}
+	var failed []string
+	var first *diag.Error
+	var done []map[string]any
+	for _, written := range op.Paths {
+		one := &Result{Task: r.Task, Path: written, Facts: map[string]any{"written": written}}
+		edit := op.Edit
+		edit.Path = written
+		if err := p.edit(one, edit); err != nil {
+			failed = append(failed, "\n  "+written+": "+r.about(err, written))
+			if first == nil {
+				first = err
+			}
+			continue
+		}
+		count := 0
+		if one.Match != nil {
+			count = one.Match.Count
+		}
+		done = append(done, map[string]any{"path": written, "replacements_made": count})
+		r.Did = append(r.Did, one.Did...)
+		r.Match = one.Match
+	}
+	if first != nil {
+		return diag.New(first.Code, "%d of %d files failed:%s", len(failed), len(op.Paths), strings.Join(failed, "")).
+			WithHint("nothing was changed: either all files are changed or none").
+			With("several files", "n", len(failed), "list", strings.Join(failed, ""))
+	}
+	r.Data = map[string]any{"results": done}
+	return nil
 }
 
 func (p *planner) editRange(r *Result, op batch.EditRange) *diag.Error {
@@ -157,6 +300,9 @@ func (p *planner) editRange(r *Result, op batch.EditRange) *diag.Error {
 		return err
 	}
 	t := newText(old)
+	if op.OnlyOne {
+		return p.editOnlyRange(r, path, was, t, op)
+	}
 	a, ok := choose(op.Splits, op.Expect, op.AllowEmpty, batch.Exact, func(s batch.Split, _ string) ([]place, int) {
 		return t.ranges(op.Start, s.Old)
 	})
@@ -182,7 +328,7 @@ func choose(splits []batch.Split, e batch.Expect, allowEmpty bool, tier batch.Ma
 			}
 			found, open := find(s, name)
 			a := attempt{split: s, tier: name, found: found, open: open}
-			if e.All && len(found) > 0 || !e.All && len(found) == e.Count {
+			if e.All && (len(found) > 0 || e.None && name == tiers[len(tiers)-1]) || !e.All && len(found) == e.Count {
 				return a, true
 			}
 			if name == tierExact {
@@ -193,22 +339,44 @@ func choose(splits []batch.Split, e batch.Expect, allowEmpty bool, tier batch.Ma
 	return miss, false
 }
 
-func (p *planner) replace(r *Result, path batch.Path, was *Node, t *text, a attempt, ranges bool) *diag.Error {
-	// A short reply can ask for a huge result: look before it is built.
+// fits looks whether a result may become too large before it is built: a short reply can ask for a huge one.
+func (p *planner) fits(path batch.Path, t *text, a attempt) *diag.Error {
 	if size := int64(len(t.raw)) + int64(len(a.found))*int64(len(a.split.New)); size > 2*p.o.MaxFileSize {
 		return tooLarge(path, size, p.o.MaxFileSize)
+	}
+	return nil
+}
+
+func (p *planner) replace(r *Result, path batch.Path, was *Node, t *text, a attempt, ranges bool) *diag.Error {
+	if err := p.fits(path, t, a); err != nil {
+		return err
+	}
+	if len(a.found) == 0 { // permitted, so nothing is to do
+		r.fact("count", 0)
+		r.Match = &Match{Tier: a.tier, Lines: []int{}}
+		r.Hint = t.missHint(a.split.Old)
+		return p.mayWrite(path, false)
 	}
 	if _, err := p.store(path, was, []byte(t.replace(a.found, a.split.New, a.split.NoNew))); err != nil {
 		return err
 	}
-	r.Match = &Match{Tier: a.tier, Count: len(a.found), Lines: t.linesOf(a.found), Divider: a.split.Divider}
+	m := &Match{Tier: a.tier, Count: len(a.found), Lines: t.linesOf(a.found), Divider: a.split.Divider}
 	if ranges {
 		for _, f := range a.found {
-			r.Match.Ends = append(r.Match.Ends, t.line(max(f.hi-1, f.lo)))
+			m.Ends = append(m.Ends, t.line(max(f.hi-1, f.lo)))
 		}
 	}
-	r.Did = append(r.Did, Effect{Verb: "edited", Path: path})
+	p.edited(r, path, m)
 	return nil
+}
+
+// edited records an edit that was made.
+func (p *planner) edited(r *Result, path batch.Path, m *Match) {
+	r.Match = m
+	r.fact("count", m.Count)
+	r.fact("occurrences", plural(m.Count, "occurrences"))
+	r.fact("lines", Lines(m.Lines))
+	r.Did = append(r.Did, Effect{Verb: "edited", Path: path})
 }
 
 func (t *text) linesOf(found []place) []int {
@@ -257,14 +425,29 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-func (p *planner) mismatch(r *Result, t *text, a attempt, splits []batch.Split, e batch.Expect, noun string) *diag.Error {
-	err := diag.New(diag.MatchCountMismatch, "found %s, expected %s", plural(len(a.found), noun), expected(e))
+func (p *planner) mismatch(r *Result, t *text, a attempt, op batch.Edit) *diag.Error {
+	if len(op.Splits) > 0 && op.Splits[0].Old == "" && len(op.Splits) == 1 {
+		return diag.New(diag.InvalidArgument, "the old text is empty").With("empty old text")
+	}
+	err := diag.New(diag.MatchCountMismatch, "found %s, expected %s", plural(len(a.found), "matches"), expected(op.Expect))
+	name := "several matches"
 	switch {
-	case len(splits) > 1:
-		err.Hint = dividerHint(t, splits)
+	case op.Expect.Count > 1:
+		name = "wrong count"
+	case len(a.found) == 0:
+		name = "no match"
+	}
+	err.With(name, "n", len(a.found), "expected", op.Expect.Count, "lines", Lines(t.linesOf(a.found)), "text", clipLine(a.split.Old))
+	r.Match = &Match{Tier: tierExact, Count: len(a.found), Lines: t.linesOf(a.found)}
+	switch {
+	case len(op.Splits) > 1 && op.Splits[0].Divider > 0:
+		err.Hint = dividerHint(t, op.Splits)
 	case len(a.found) > 0:
-		err.Hint = Lines(t.linesOf(a.found)) + fmt.Sprintf("; give more context, or count=\"%d\"", len(a.found))
-	case inPlace(t, a.split, e):
+		err.Hint = Lines(t.linesOf(a.found)) + "; give more context"
+		if op.HintCount != "" {
+			err.Hint += ", or " + fmt.Sprintf(op.HintCount, len(a.found))
+		}
+	case inPlace(t, a.split, op.Expect):
 		r.AlreadyApplied = true
 		err.Hint = "the new text is already there, at " + Lines(t.linesOf(t.find(a.split.New)))
 	default:
@@ -321,25 +504,7 @@ func (p *planner) rangeMismatch(t *text, a attempt, op batch.EditRange) *diag.Er
 	return err
 }
 
-func (p *planner) editLines(r *Result, op batch.EditLines) *diag.Error {
-	path, was, err := p.target(r, op.Path, "")
-	if err != nil {
-		return err
-	}
-	old, err := p.readable(path, was)
-	if err != nil {
-		return err
-	}
-	t := newText(old)
-	lines := t.fileLines()
-	if op.First < 1 || op.Last < op.First || op.Last > len(lines) {
-		return diag.New(diag.InvalidArgument, "lines %d to %d are not in %s, which has %d", op.First, op.Last, path, len(lines))
-	}
-	at := place{lo: lines[op.First-1].lo, hi: lines[op.Last-1].hi}
-	a := attempt{split: batch.Split{New: strings.TrimSuffix(op.New, "\n"), NoNew: op.New == ""}, tier: tierExact, found: []place{at}}
-	return p.replace(r, path, was, t, a, true)
-}
-
+// insert puts whole lines before or after the line of an anchor.
 func (p *planner) insert(r *Result, op batch.Insert) *diag.Error {
 	path, was, err := p.target(r, op.Path, "")
 	if err != nil {
@@ -349,24 +514,149 @@ func (p *planner) insert(r *Result, op batch.Insert) *diag.Error {
 	if err != nil {
 		return err
 	}
-	if op.Anchor == "" {
-		return diag.New(diag.MalformedStructure, "the anchor is empty")
-	}
 	t := newText(old)
-	one := batch.Expect{Count: 1}
-	found := t.find(op.Anchor)
+	var found []place
+	var anchor string
+	for _, anchor = range op.Anchors {
+		if op.Aligned {
+			found = t.findAligned(anchor)
+		}
+		if len(found) == 0 {
+			found = t.find(anchor)
+		}
+		if len(found) > 0 {
+			break
+		}
+	}
 	if len(found) != 1 {
-		return p.mismatch(r, t, attempt{split: batch.Split{Old: op.Anchor}, found: found}, nil, one, "matches")
+		edit := batch.Edit{Splits: []batch.Split{{Old: anchor, New: op.Content}}, Expect: batch.Expect{Count: 1}}
+		err := p.mismatch(r, t, attempt{split: edit.Splits[0], found: found}, edit)
+		r.AlreadyApplied = false
+		if len(found) == 0 {
+			err.Hint = t.missHint(anchor)
+		}
+		return err
 	}
-	at := found[0].hi
-	if op.Before {
-		at = found[0].lo
-	}
-	content := withEnding(op.Content, ending(t.raw))
+	content, at := t.wholeLines(found[0], op.Content, op.Before)
 	if _, err := p.store(path, was, []byte(t.raw[:at]+content+t.raw[at:])); err != nil {
 		return err
 	}
-	r.Match = &Match{Tier: tierExact, Count: 1, Lines: t.linesOf(found)}
-	r.Did = append(r.Did, Effect{Verb: "edited", Path: path})
+	line := t.line(max(found[0].hi-1, found[0].lo))
+	r.fact("where", fmt.Sprintf("after line %d", line))
+	if op.Before {
+		line = t.line(found[0].lo)
+		r.fact("where", fmt.Sprintf("before line %d", line))
+	}
+	r.Match = &Match{Tier: tierExact, Count: 1, Lines: []int{line}}
+	r.fact("inserted", plural(lineCount(op.Content), "lines"))
+	r.Did = append(r.Did, Effect{Verb: "inserted", Path: path})
 	return nil
+}
+
+// lineCount counts lines as git does: the last one may lack its end.
+func lineCount(s string) int {
+	n := strings.Count(s, "\n")
+	if s != "" && !strings.HasSuffix(s, "\n") {
+		n++
+	}
+	return n
+}
+
+// wholeLines gives the text to insert beside a match so that it stands on lines of its own, and the offset for it.
+func (t *text) wholeLines(found place, content string, before bool) (text string, at int) {
+	eol := ending(t.raw)
+	content = withEnding(content, eol)
+	ended := strings.HasSuffix(content, "\n")
+	if before {
+		if !ended {
+			content += eol
+		}
+		start := strings.LastIndexByte(t.raw[:found.lo], '\n') + 1
+		if start == 0 && strings.HasPrefix(t.raw, byteOrderMark) {
+			start = len(byteOrderMark)
+		}
+		return content, start
+	}
+	n := strings.IndexByte(t.raw[max(found.hi-1, found.lo):], '\n')
+	if n < 0 {
+		return eol + content, len(t.raw)
+	}
+	if !ended {
+		content += eol
+	}
+	return content, max(found.hi-1, found.lo) + n + 1
+}
+
+// editOnlyRange replaces a range whose start must be the only one of its kind, and whose end the only one behind it.
+func (p *planner) editOnlyRange(r *Result, path batch.Path, was *Node, t *text, op batch.EditRange) *diag.Error {
+	end := op.Splits[0].Old
+	switch {
+	case op.Start == "":
+		return diag.New(diag.InvalidArgument, "the start text is empty").With("empty start")
+	case end == "":
+		return diag.New(diag.InvalidArgument, "the end text is empty").With("empty end")
+	}
+	if n := countOverlapping(t.lf, op.Start); n != 1 {
+		starts := t.find(op.Start)
+		err := diag.New(diag.MatchCountMismatch, "the start text was found %d times, expected 1", n).With("several starts", "n", n)
+		if n == 0 {
+			err.With("no start")
+			err.Hint = t.missHint(op.Start)
+		} else {
+			err.Hint = Lines(t.linesOf(starts)) + "; give more context"
+		}
+		r.Match = &Match{Tier: tierExact, Count: n, Lines: t.linesOf(starts)}
+		return err
+	}
+	start := t.find(op.Start)[0]
+	var ends []place
+	for next, from := t.finder(end), start.hi; ; {
+		e, ok := next(from)
+		if !ok {
+			break
+		}
+		ends = append(ends, e)
+		from = e.hi
+	}
+	if len(ends) != 1 {
+		err := diag.New(diag.MatchCountMismatch, "the end text was found %d times behind the start, expected 1", len(ends)).
+			With("several ends", "n", len(ends))
+		if len(ends) == 0 {
+			err.With("no end")
+			err.Hint = t.missHint(end)
+		} else {
+			err.Hint = Lines(t.linesOf(ends)) + "; give more context"
+		}
+		r.Match = &Match{Tier: tierExact, Count: len(ends), Lines: t.linesOf(ends)}
+		return err
+	}
+	a := attempt{split: op.Splits[0], tier: tierExact, found: []place{{lo: start.lo, hi: ends[0].hi}}}
+	return p.replace(r, path, was, t, a, true)
+}
+
+// countOverlapping counts all occurrences of sub, also those that overlap, in linear time (Knuth, Morris and Pratt).
+// CRLF in sub counts as LF.
+func countOverlapping(s, sub string) int {
+	sub = strings.ReplaceAll(sub, "\r\n", "\n")
+	fail := make([]int, len(sub)+1)
+	fail[0] = -1
+	for i, k := 0, -1; i < len(sub); {
+		for k >= 0 && sub[i] != sub[k] {
+			k = fail[k]
+		}
+		i++
+		k++
+		fail[i] = k
+	}
+	n, k := 0, 0
+	for i := range len(s) {
+		for k >= 0 && (k == len(sub) || s[i] != sub[k]) {
+			k = fail[k]
+		}
+		k++
+		if k == len(sub) {
+			n++
+		}
+	}
+	return n
 }

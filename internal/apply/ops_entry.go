@@ -58,6 +58,9 @@ func (p *planner) remove(r *Result, raw, dir string, op batch.Remove) *diag.Erro
 		r.AlreadyApplied = true
 		return notFound(at)
 	}
+	if op.OnlyDir && n.Kind != Dir {
+		return diag.New(diag.NotDirectory, "%s is not a directory", at).In(string(at))
+	}
 	if n.Kind == Dir && !op.Recursive {
 		names, err := p.tree.list(at)
 		if err != nil {
@@ -70,10 +73,25 @@ func (p *planner) remove(r *Result, raw, dir string, op batch.Remove) *diag.Erro
 			return notEmpty(at)
 		}
 	}
+	files := 0
+	if n.Kind == Dir {
+		if err := p.tree.walk(at, func(_ batch.Path, n *Node) *diag.Error {
+			if n.Kind != Dir {
+				files++
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
 	if err := p.take(at); err != nil {
 		return err
 	}
-	r.Did = append(r.Did, Effect{Verb: "removed", Path: at})
+	verb := "removed"
+	if n.Kind == Dir && !op.Recursive {
+		verb = "removed-directory"
+	}
+	r.Did = append(r.Did, Effect{Verb: verb, Path: at, Files: files})
 	return nil
 }
 
@@ -110,11 +128,12 @@ func (p *planner) destination(from batch.Path, n *Node, to batch.Path, was *Node
 		return diag.New(diag.InvalidArgument, "%s cannot go into itself", from).In(string(from))
 	}
 	if was == nil {
-		return p.tree.makeParents(to)
+		_, err := p.tree.makeParents(to)
+		return err
 	}
 	switch {
 	case !overwrite:
-		return diag.New(diag.FileExists, "%s exists already", to).In(string(to))
+		return diag.New(diag.FileExists, "%s exists already", to).In(string(to)).With("destination exists", "destination", string(to))
 	case was.Kind == Dir && n.Kind != Dir:
 		return diag.New(diag.IsDirectory, "%s is a directory", to).In(string(to))
 	case was.Kind != Dir && n.Kind == Dir:
@@ -147,7 +166,7 @@ func (p *planner) move(r *Result, rawFrom, rawTo, dir string, overwrite bool) *d
 		return err
 	}
 	if from == to {
-		return diag.New(diag.InvalidArgument, "%s and %s are the same", rawFrom, rawTo).In(string(from))
+		return sameEnds(from, rawFrom, rawTo)
 	}
 	if err := p.mayTake(from); err != nil {
 		return err
@@ -163,6 +182,46 @@ func (p *planner) move(r *Result, rawFrom, rawTo, dir string, overwrite bool) *d
 	}
 	r.Did = append(r.Did, Effect{Verb: "moved", Path: from, To: to})
 	return nil
+}
+
+func sameEnds(from batch.Path, rawFrom, rawTo string) *diag.Error {
+	return diag.New(diag.InvalidArgument, "%s and %s are the same", rawFrom, rawTo).In(string(from)).
+		WithHint("name another destination").With("source and destination are the same", "from", string(from))
+}
+
+// moveOp finds the destination of a Move before it is carried out.
+func (p *planner) moveOp(r *Result, op batch.Move) *diag.Error {
+	from, n, err := p.look(op.From, "")
+	if err != nil {
+		return err
+	}
+	to, was, err := p.look(op.To, "")
+	if err != nil {
+		return err
+	}
+	if op.SameIsOK && from == to && n != nil {
+		r.Path = string(from)
+		r.fact("overwrote", true)
+		return p.mayWrite(from, false)
+	}
+	if !op.SameIsOK && from == to {
+		r.Path = string(from)
+		return sameEnds(from, op.From, op.To)
+	}
+	target := op.To
+	if op.Into && n != nil && from != to {
+		isDir := was != nil && was.Kind == Dir
+		if isDir || (strings.HasSuffix(op.To, "/") && n.Kind != Dir) {
+			target = path.Join(op.To, path.Base(string(from)))
+			if path.IsAbs(op.To) {
+				target = string(join(to, path.Base(string(from))))
+			}
+		}
+	}
+	if was != nil {
+		r.fact("overwrote", true)
+	}
+	return p.move(r, op.From, target, "", op.Overwrite)
 }
 
 func (p *planner) missing(at batch.Path) *diag.Error {
@@ -226,7 +285,7 @@ func (p *planner) copy(r *Result, rawFrom, rawTo, dir string, op batch.Copy) *di
 		return err
 	}
 	if from == to {
-		return diag.New(diag.InvalidArgument, "%s and %s are the same", rawFrom, rawTo).In(string(from))
+		return sameEnds(from, rawFrom, rawTo)
 	}
 	if was != nil && was.Kind == Symlink {
 		return throughLink(to, to)
@@ -301,13 +360,13 @@ func (p *planner) mkdir(r *Result, raw, dir string, parents bool) *diag.Error {
 			return throughLink(at, at)
 		}
 		r.AlreadyApplied = n.Kind == Dir
-		return diag.New(diag.FileExists, "%s exists already", at).In(string(at))
+		return diag.New(diag.FileExists, "%s exists already", at).In(string(at)).With("", "what", "file")
 	}
 	if err := p.mayWrite(at, true); err != nil {
 		return err
 	}
 	if parents {
-		err = p.tree.makeParents(at)
+		_, err = p.tree.makeParents(at)
 	} else if up, lookErr := p.tree.lstat(parent(at)); lookErr != nil || up == nil {
 		err = notFound(parent(at)).WithHint("use mkdir -p to make the directories above it too")
 	}

@@ -1,41 +1,66 @@
 package apply
 
 import (
+	"fmt"
 	"path"
 	"regexp"
+	"sort"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/git-clada/git-clada/internal/batch"
 	"github.com/git-clada/git-clada/internal/diag"
 )
 
 // maxFound bounds how many lines or paths a search gives back.
-const maxFound = 1000
+const maxFound = 10_000
 
 // ReadData is what a read gives back.
 type ReadData struct {
+	Path    string `json:"path"`
 	Content string `json:"content"`
-	Lines   int    `json:"lines"`
-	First   int    `json:"first,omitempty"`
 }
 
-// Entries is what list and glob give back.
-type Entries struct {
-	Paths     []string `json:"paths"`
-	Truncated bool     `json:"truncated,omitempty"`
+// ReadManyData is what reading several files gives back: what could be read, in order, and what could not.
+type ReadManyData struct {
+	Paths   []string    `json:"paths"`
+	Content []string    `json:"content"`
+	Errors  []PathError `json:"errors,omitempty"`
+}
+
+// PathError is what is wrong with one of several paths.
+type PathError struct {
+	Path  string `json:"path"`
+	Error string `json:"error"`
+}
+
+// Entry of a listing: Type is file or directory, Size is in bytes, Modified is RFC 3339 in UTC.
+type Listed struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Size     int64  `json:"size"`
+	Modified string `json:"modified"`
 }
 
 // FoundLine is one line that grep found.
 type FoundLine struct {
-	Path string `json:"path"`
-	Line int    `json:"line"`
-	Text string `json:"text"`
+	File string `json:"file"`
+	Line int    `json:"line_number"`
+	Text string `json:"line"`
 }
 
-// FoundLines is what grep gives back.
-type FoundLines struct {
-	Matches   []FoundLine `json:"matches"`
-	Truncated bool        `json:"truncated,omitempty"`
+// text gives the content of a file as text: UTF-8, without NUL among its first bytes.
+func (p *planner) text(at batch.Path, n *Node) (string, *diag.Error) {
+	content, err := p.readable(at, n)
+	if err != nil {
+		return "", err
+	}
+	if !utf8.Valid(content) {
+		return "", diag.New(diag.InvalidUTF8, "%s is not UTF-8", at).In(string(at)).
+			WithHint("it can be moved, copied, removed and edited, not shown")
+	}
+	return string(content), nil
 }
 
 func (p *planner) read(r *Result, op batch.Read) *diag.Error {
@@ -43,27 +68,87 @@ func (p *planner) read(r *Result, op batch.Read) *diag.Error {
 	if err != nil {
 		return err
 	}
-	content, err := p.readable(at, n)
+	content, err := p.text(at, n)
 	if err != nil {
 		return err
 	}
-	lines := strings.SplitAfter(string(content), "\n")
+	lines := strings.SplitAfter(content, "\n")
 	if lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
 	}
-	data := ReadData{Content: string(content), Lines: len(lines)}
-	if op.First != 0 || op.Last != 0 {
-		first, last := max(op.First, 1), op.Last
-		if last == 0 || last > len(lines) {
-			last = len(lines)
+	r.fact("all", len(lines))
+	shown := content
+	r.fact("shown", plural(len(lines), "lines"))
+	if op.Ranges != nil {
+		var kept []string
+		var first, last int
+		if kept, first, last, err = pick(lines, op, at); err != nil {
+			return err
 		}
-		if first > last {
-			return diag.New(diag.InvalidArgument, "lines %d to %d are not in %s, which has %d", op.First, op.Last, at, len(lines))
+		shown = strings.Join(kept, "")
+		r.fact("shown", fmt.Sprintf("lines %d-%d of %d", first, last, len(lines)))
+	}
+	r.Data = ReadData{Path: op.Path, Content: shown}
+	r.Did = append(r.Did, Effect{Verb: "read", Path: at, Bytes: len(shown)})
+	return nil
+}
+
+// pick gives the union of the ranges of a read, in the order of the file, and the first and last line of it.
+func pick(lines []string, op batch.Read, at batch.Path) (kept []string, first, last int, err *diag.Error) {
+	take := make([]bool, len(lines))
+	for _, rg := range op.Ranges {
+		hi := rg.Last
+		if hi == 0 || hi > len(lines) {
+			hi = len(lines)
 		}
-		data.Content, data.First = strings.Join(lines[first-1:last], ""), first
+		if !op.Window && (rg.First < 1 || rg.First > len(lines) || rg.Last != 0 && rg.Last < rg.First) {
+			return nil, 0, 0, diag.New(diag.InvalidArgument, "line %d is not in %s, which has %s", rg.First, at, plural(len(lines), "lines")).
+				WithHint("write N, N-M, N- or -M, counted from 1, with commas between several")
+		}
+		for i := rg.First; i <= hi; i++ {
+			take[i-1] = true
+		}
+	}
+	for i, yes := range take {
+		if yes {
+			kept = append(kept, lines[i])
+			last = i + 1
+			if first == 0 {
+				first = i + 1
+			}
+		}
+	}
+	return kept, first, last, nil
+}
+
+// readFiles reads several files. It fails only if none can be read.
+func (p *planner) readFiles(r *Result, op batch.ReadFiles) *diag.Error {
+	data := ReadManyData{Paths: []string{}, Content: []string{}}
+	var list strings.Builder
+	var first *diag.Error
+	for _, written := range op.Paths {
+		at, n, err := p.look(written, "")
+		var content string
+		if err == nil {
+			content, err = p.text(at, n)
+		}
+		if err != nil {
+			text := r.about(err, written)
+			data.Errors = append(data.Errors, PathError{written, text})
+			list.WriteString("\n  " + written + ": " + text)
+			if first == nil {
+				first = err
+			}
+			continue
+		}
+		data.Paths, data.Content = append(data.Paths, written), append(data.Content, content)
+		r.Did = append(r.Did, Effect{Verb: "read", Path: at, Bytes: len(content)})
+	}
+	if len(data.Paths) == 0 && first != nil {
+		return diag.New(first.Code, "none of %d files can be read:%s", len(op.Paths), list.String()).WithHint("check the paths").
+			With("several files", "n", len(op.Paths), "list", list.String())
 	}
 	r.Data = data
-	r.Did = append(r.Did, Effect{Verb: "read", Path: at, Bytes: len(data.Content)})
 	return nil
 }
 
@@ -75,6 +160,9 @@ func (p *planner) listDir(r *Result, op batch.List) *diag.Error {
 	if n == nil {
 		return p.missing(at)
 	}
+	if n.Kind == Symlink {
+		return throughLink(at, at)
+	}
 	if n.Kind != Dir {
 		return diag.New(diag.NotDirectory, "%s is not a directory", at).In(string(at))
 	}
@@ -82,20 +170,41 @@ func (p *planner) listDir(r *Result, op batch.List) *diag.Error {
 	if err != nil {
 		return err
 	}
-	for i, name := range names {
-		if n, err := p.tree.lstat(join(at, name)); err == nil && n != nil && n.Kind == Dir {
-			names[i] += "/"
+	data := []Listed{}
+	for _, name := range names {
+		n, err := p.tree.lstat(join(at, name))
+		if err != nil || n == nil || at == "." && name == ".clada" {
+			continue
 		}
+		if len(data) == maxFound {
+			r.Hint = fmt.Sprintf("only the first %d entries are shown", maxFound)
+			break
+		}
+		data = append(data, p.listed(name, n))
 	}
-	r.Data = Entries{Paths: names}
+	r.Data = data
+	r.fact("n", len(data))
 	r.Did = append(r.Did, Effect{Verb: "listed", Path: at})
 	return nil
 }
 
+func (p *planner) listed(name string, n *Node) Listed {
+	when := n.Time
+	if when.IsZero() {
+		when = p.o.Now
+	}
+	e := Listed{Name: name, Type: "file", Size: n.Size, Modified: when.UTC().Format(time.RFC3339)}
+	if n.Kind == Dir || n.Kind == Submodule {
+		e.Type, e.Size = "directory", 0
+	}
+	return e
+}
+
+// grep gives the lines that match, of a file or of all files below a directory that git does not ignore.
 func (p *planner) grep(r *Result, op batch.Grep) *diag.Error {
-	re, compileErr := regexp.Compile(op.Pattern)
-	if compileErr != nil {
-		return diag.Wrap(compileErr, diag.InvalidArgument, "the pattern is no regular expression: %v", compileErr)
+	match, err := matcher(op)
+	if err != nil {
+		return err
 	}
 	where := op.Path
 	if where == "" {
@@ -108,10 +217,19 @@ func (p *planner) grep(r *Result, op batch.Grep) *diag.Error {
 	if n == nil {
 		return p.missing(at)
 	}
-	var data FoundLines
-	err = p.tree.walk(at, func(q batch.Path, n *Node) *diag.Error {
-		if n.Kind != Regular || n.Size > p.o.MaxFileSize || len(data.Matches) >= maxFound {
-			data.Truncated = data.Truncated || len(data.Matches) >= maxFound
+	if op.OneFile || n.Kind == Symlink {
+		if _, err := p.text(at, n); err != nil {
+			return err
+		}
+	}
+	most := maxFound
+	if op.Most > 0 {
+		most = op.Most
+	}
+	data := []FoundLine{}
+	total := 0
+	search := func(q batch.Path, n *Node) *diag.Error {
+		if n.Kind != Regular || n.Size > p.o.MaxFileSize || !included(op.Include, at, q) {
 			return nil
 		}
 		content, err := p.tree.content(q, n)
@@ -121,46 +239,162 @@ func (p *planner) grep(r *Result, op batch.Grep) *diag.Error {
 		number := 0
 		for line := range strings.Lines(string(content)) {
 			number++
-			if line = strings.TrimRight(line, "\r\n"); re.MatchString(line) && len(data.Matches) < maxFound {
-				data.Matches = append(data.Matches, FoundLine{Path: string(q), Line: number, Text: clipLine(line)})
+			if line = strings.TrimRight(line, "\r\n"); match(line) {
+				if total++; len(data) < most {
+					data = append(data, FoundLine{File: p.below(where, at, q), Line: number, Text: line})
+				}
 			}
 		}
 		return nil
-	})
-	if err != nil {
+	}
+	if err := p.walkShown(at, search); err != nil {
 		return err
 	}
+	sort.SliceStable(data, func(i, j int) bool { return data[i].File < data[j].File })
 	r.Data = data
-	r.Did = append(r.Did, Effect{Verb: "found", Path: at, Bytes: len(data.Matches)})
+	if more := total - len(data); more > 0 {
+		r.Hint = fmt.Sprintf("%d more lines match", more)
+	}
+	r.fact("n", plural(total, "lines"))
+	r.Did = append(r.Did, Effect{Verb: "found", Path: at, Bytes: total})
 	return nil
 }
 
+func matcher(op batch.Grep) (func(string) bool, *diag.Error) {
+	if op.Literal {
+		return func(line string) bool { return strings.Contains(line, op.Pattern) }, nil
+	}
+	pattern := op.Pattern
+	if op.IgnoreCase {
+		pattern = "(?i)" + pattern
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, diag.Wrap(err, diag.InvalidArgument, "the pattern is no regular expression: %v", err).
+			WithHint("the syntax is that of RE2: no look-around and no back references")
+	}
+	return re.MatchString, nil
+}
+
+// included reports whether a path below a directory fits a glob: on its name, or on all of it if the glob has a slash.
+func included(glob string, dir, q batch.Path) bool {
+	if glob == "" {
+		return true
+	}
+	name := path.Base(string(q))
+	if strings.Contains(glob, "/") {
+		name = relative(dir, q)
+	}
+	return matchGlobs(glob, name)
+}
+
+// relative gives the part of q below dir.
+func relative(dir, q batch.Path) string {
+	if dir == "." {
+		return string(q)
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(string(q), string(dir)), "/")
+}
+
+// below gives q in terms of the directory as the reply wrote it.
+func (p *planner) below(written string, at, q batch.Path) string {
+	rest := relative(at, q)
+	switch {
+	case rest == "":
+		return written
+	case path.Clean(written) == ".":
+		return rest
+	}
+	return strings.TrimSuffix(written, "/") + "/" + rest
+}
+
+// walkShown visits the files below at that a person would see: not our own, and not what git ignores, unless at itself
+// is ignored.
+func (p *planner) walkShown(at batch.Path, visit func(batch.Path, *Node) *diag.Error) *diag.Error {
+	all := p.o.Ignored == nil || at != "." && p.o.Ignored(at)
+	return p.tree.walkIf(at, func(q batch.Path) bool {
+		return q != ".clada" && (all || q == "." || !p.o.Ignored(q))
+	}, visit)
+}
+
+// glob gives the files below a directory whose path there matches a pattern.
 func (p *planner) glob(r *Result, op batch.Glob) *diag.Error {
-	pattern := strings.Split(path.Clean(op.Pattern), "/")
-	for _, part := range pattern {
-		if _, err := path.Match(part, ""); err != nil {
-			return diag.Wrap(err, diag.InvalidArgument, "the pattern %q is malformed", op.Pattern)
+	for _, pattern := range braces(op.Pattern) {
+		for part := range strings.SplitSeq(pattern, "/") {
+			if _, err := path.Match(part, ""); err != nil {
+				return diag.Wrap(err, diag.InvalidArgument, "the pattern %q is malformed", op.Pattern).
+					WithHint("* ? [...] {a,b} and ** have a meaning")
+			}
 		}
 	}
-	r.Path = op.Pattern
-	var data Entries
-	err := p.tree.walk(".", func(q batch.Path, n *Node) *diag.Error {
-		if n.Kind == Dir || !globMatch(pattern, strings.Split(string(q), "/")) {
+	base := op.Base
+	if base == "" {
+		base = "."
+	}
+	at, n, err := p.target(r, base, "")
+	switch {
+	case err != nil:
+		return err
+	case n == nil:
+		return p.missing(at)
+	case n.Kind == Symlink:
+		return throughLink(at, at)
+	case n.Kind != Dir:
+		return diag.New(diag.NotDirectory, "%s is not a directory", at).In(string(at))
+	}
+	data := []string{}
+	err = p.walkShown(at, func(q batch.Path, n *Node) *diag.Error {
+		if n.Kind == Dir || n.Kind == Submodule || !matchGlobs(op.Pattern, relative(at, q)) {
 			return nil
 		}
-		if len(data.Paths) >= maxFound {
-			data.Truncated = true
-			return nil
-		}
-		data.Paths = append(data.Paths, string(q))
+		data = append(data, p.below(base, at, q))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+	sort.Strings(data)
+	if len(data) > maxFound {
+		r.Hint = fmt.Sprintf("%d paths match, only the first %d are shown", len(data), maxFound)
+		data = data[:maxFound]
+	}
 	r.Data = data
-	r.Did = append(r.Did, Effect{Verb: "found", Path: batch.Path(op.Pattern), Bytes: len(data.Paths)})
+	r.fact("n", plural(len(data), "files"))
+	r.Did = append(r.Did, Effect{Verb: "found", Path: at, Bytes: len(data)})
 	return nil
+}
+
+// matchGlobs matches a path with a pattern that may have {a,b} in it.
+func matchGlobs(pattern, name string) bool {
+	parts := strings.Split(name, "/")
+	for _, one := range braces(pattern) {
+		if globMatch(strings.Split(one, "/"), parts) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxBraces bounds how many patterns one with braces stands for.
+const maxBraces = 1000
+
+// braces gives the patterns that one with {a,b} in it stands for.
+func braces(pattern string) []string {
+	done, todo := []string(nil), []string{pattern}
+	for len(todo) > 0 && len(done)+len(todo) <= maxBraces {
+		one := todo[0]
+		todo = todo[1:]
+		lo := strings.IndexByte(one, '{')
+		hi := strings.IndexByte(one[max(lo, 0):], '}') + max(lo, 0)
+		if lo < 0 || hi <= lo {
+			done = append(done, one)
+			continue
+		}
+		for choice := range strings.SplitSeq(one[lo+1:hi], ",") {
+			todo = append(todo, one[:lo]+choice+one[hi+1:])
+		}
+	}
+	return append(done, todo...)
 }
 
 // MatchGlob reports whether a path matches a pattern in which ** crosses directories. A pattern without a slash matches
@@ -168,6 +402,9 @@ func (p *planner) glob(r *Result, op batch.Glob) *diag.Error {
 func MatchGlob(pattern, p string) bool {
 	parts := strings.Split(p, "/")
 	if !strings.Contains(strings.TrimSuffix(pattern, "/"), "/") {
+		if pattern == "**" {
+			return true
+		}
 		for _, part := range parts {
 			if ok, _ := path.Match(strings.TrimSuffix(pattern, "/"), part); ok {
 				return true

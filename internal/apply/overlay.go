@@ -75,7 +75,7 @@ func (o *overlay) original(p batch.Path) (*Node, *diag.Error) {
 	if err != nil {
 		return nil, systemError(err, p)
 	}
-	return &Node{Kind: e.Kind, Perm: e.Perm, From: p, Size: e.Size}, nil
+	return &Node{Kind: e.Kind, Perm: e.Perm, From: p, Size: e.Size, Time: e.Time}, nil
 }
 
 // systemError gives an error of the file system its code.
@@ -87,9 +87,9 @@ func systemError(err error, p batch.Path) *diag.Error {
 	case errors.Is(err, fs.ErrNotExist):
 		return notFound(p)
 	case errors.Is(err, fs.ErrPermission):
-		return diag.Wrap(err, diag.PermissionDenied, "the system denies access to %s", p).In(string(p))
+		return diag.Wrap(err, diag.PermissionDenied, "the system denies access to %s", p).In(string(p)).With("system")
 	}
-	return diag.Wrap(err, diag.PermissionDenied, "%s: %v", p, err).In(string(p))
+	return diag.Wrap(err, diag.PermissionDenied, "%s: %v", p, err).In(string(p)).With("system")
 }
 
 func notFound(p batch.Path) *diag.Error {
@@ -190,7 +190,11 @@ func (o *overlay) checkParents(p batch.Path) *diag.Error {
 		case Submodule:
 			return denied(p, "%s is inside the submodule or nested repository %s", p, dir)
 		default:
-			return diag.New(diag.NotDirectory, "%s is not a directory", dir).In(string(p))
+			err := diag.New(diag.NotDirectory, "%s is not a directory", dir).In(string(p))
+			if dir == parent(p) {
+				err.With("parent is a file")
+			}
+			return err
 		}
 	}
 	return nil
@@ -201,27 +205,33 @@ func throughLink(p, link batch.Path) *diag.Error {
 		WithHint("name the file that the link points to")
 }
 
-// makeParents creates the missing directories above p.
-func (o *overlay) makeParents(p batch.Path) *diag.Error {
+// makeParents creates the missing directories above p and gives them, outermost first.
+func (o *overlay) makeParents(p batch.Path) ([]batch.Path, *diag.Error) {
 	dir := parent(p)
 	if dir == "." {
-		return nil
+		return nil, nil
 	}
 	n, err := o.lstat(dir)
+	if err != nil || n != nil {
+		return nil, err // the kind of what is there has been checked
+	}
+	made, err := o.makeParents(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if n != nil {
-		return nil // its kind has been checked
-	}
-	if err := o.makeParents(dir); err != nil {
-		return err
-	}
-	return o.set(dir, &Node{Kind: Dir, Perm: 0o777 &^ o.umask})
+	return append(made, dir), o.set(dir, &Node{Kind: Dir, Perm: 0o777 &^ o.umask})
 }
 
 // walk calls visit for p and everything below it, parents first.
 func (o *overlay) walk(p batch.Path, visit func(batch.Path, *Node) *diag.Error) *diag.Error {
+	return o.walkIf(p, func(batch.Path) bool { return true }, visit)
+}
+
+// walkIf is walk for the paths that are wanted; what is below an unwanted one is not looked at.
+func (o *overlay) walkIf(p batch.Path, wanted func(batch.Path) bool, visit func(batch.Path, *Node) *diag.Error) *diag.Error {
+	if !wanted(p) {
+		return nil
+	}
 	n, err := o.lstat(p)
 	if err != nil || n == nil {
 		return err
@@ -237,7 +247,7 @@ func (o *overlay) walk(p batch.Path, visit func(batch.Path, *Node) *diag.Error) 
 		return err
 	}
 	for _, name := range names {
-		if err := o.walk(join(p, name), visit); err != nil {
+		if err := o.walkIf(join(p, name), wanted, visit); err != nil {
 			return err
 		}
 	}

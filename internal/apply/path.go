@@ -24,11 +24,11 @@ func (o *Options) resolve(raw, dir string) (batch.Path, *diag.Error) {
 	case path.IsAbs(raw):
 		below, ok := o.belowTop(raw)
 		if !ok {
-			return "", escape(raw).WithHint("paths are relative to the top of the working tree")
+			return "", escape(raw).WithHint("paths are relative to the top of the working tree").With("absolute path")
 		}
 		p = below
 	case isWindowsAbsolute(raw):
-		return "", escape(raw).WithHint("paths are relative to the top of the working tree, with /")
+		return "", escape(raw).WithHint("paths are relative to the top of the working tree, with /").With("absolute path")
 	default:
 		p = path.Join(dir, raw)
 	}
@@ -125,7 +125,7 @@ func isASCII(s string) bool {
 // caller protects.
 func (o *Options) guardWrite(p batch.Path) *diag.Error {
 	if p == "." {
-		return diag.New(diag.PermissionDenied, "the top of the working tree cannot be changed as a whole").In(".")
+		return diag.New(diag.PermissionDenied, "the top of the working tree cannot be changed as a whole").In(".").With("the top")
 	}
 	first, _, _ := strings.Cut(string(p), "/")
 	switch {
@@ -141,7 +141,7 @@ func (o *Options) guardWrite(p batch.Path) *diag.Error {
 }
 
 func denied(p batch.Path, format string, args ...any) *diag.Error {
-	return diag.New(diag.PermissionDenied, format, args...).In(string(p))
+	return diag.New(diag.PermissionDenied, format, args...).In(string(p)).With("protected")
 }
 
 // checkNewName refuses names that could not be stored or would deceive a reader.

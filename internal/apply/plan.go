@@ -2,6 +2,8 @@ package apply
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/git-clada/git-clada/internal/batch"
 	"github.com/git-clada/git-clada/internal/diag"
@@ -32,6 +34,8 @@ type planner struct {
 	acceptInPlace bool
 	warnings      []diag.Warning
 	writable      map[batch.Path]bool
+	made          []batch.Path        // directories that the last stored file needed
+	shifted       map[batch.Path]bool // files whose line count a line edit changed
 }
 
 func newPlanner(tree Tree, o Options) *planner {
@@ -56,8 +60,11 @@ func (p *planner) run(b *batch.Batch) *Changeset {
 			continue
 		}
 		p.task(r)
-		if r.Status == Failed {
+		switch {
+		case r.Status == Failed:
 			failedGroup[t.Group] = true
+			cs.Failed++
+		case r.Status == Skipped && !r.ExitsClean:
 			cs.Failed++
 		}
 	}
@@ -69,7 +76,7 @@ func (p *planner) run(b *batch.Batch) *Changeset {
 // task carries out one task, all or nothing.
 func (p *planner) task(r *Result) {
 	p.tree.begin()
-	err := p.allowed(r.Op)
+	err := p.allowed(r.Task)
 	if err == nil {
 		err = p.carryOut(r)
 	}
@@ -87,8 +94,13 @@ func (p *planner) task(r *Result) {
 		if err.Hint == "" {
 			err.Hint = usualHint[err.Code]
 		}
+		r.speak(err)
+	case r.Status == Skipped:
 	case len(p.tree.undo) == 0 && changesFiles(r.Op):
 		r.Status = Unchanged
+		r.shape()
+	default:
+		r.shape()
 	}
 }
 
@@ -110,14 +122,18 @@ func changesFiles(op string) bool {
 	case "read", "list", "grep", "glob", "run", "exec":
 		return false
 	}
-	return true
+	return !strings.HasPrefix(op, "context_")
 }
 
-func (p *planner) allowed(op string) *diag.Error {
-	if p.o.Actions == nil || p.o.Actions(op) {
+// allowed refuses what the configuration leaves out. A name covers all names of the same action, and an op's name
+// everything that comes to that op.
+func (p *planner) allowed(t *batch.Task) *diag.Error {
+	if p.o.Actions == nil || slices.Contains(p.o.Actions, t.Op.Name()) || slices.Contains(p.o.Actions, t.Action) ||
+		slices.ContainsFunc(t.Actions, func(name string) bool { return slices.Contains(p.o.Actions, name) }) {
 		return nil
 	}
-	return diag.New(diag.PermissionDenied, "the configuration does not allow %s", op).WithHint("see clada.allowActions")
+	return diag.New(diag.CommandNotAllowed, "Action '%s' is not in allowed-actions list (%s)", t.Action, strings.Join(p.o.Actions, ",")).
+		WithHint("the configuration (clada.allowActions) says what a reply may do here")
 }
 
 // mayBeInPlace reports whether every task that was tried found its result already there.
@@ -147,6 +163,12 @@ func (p *planner) carryOut(r *Result) *diag.Error {
 		return p.append(r, op)
 	case batch.Edit:
 		return p.edit(r, op)
+	case batch.EditSeries:
+		return p.editSeries(r, op)
+	case batch.EditFiles:
+		return p.editFiles(r, op)
+	case batch.Patch:
+		return p.patch(r, op)
 	case batch.EditRange:
 		return p.editRange(r, op)
 	case batch.EditLines:
@@ -156,7 +178,7 @@ func (p *planner) carryOut(r *Result) *diag.Error {
 	case batch.Remove:
 		return p.remove(r, op.Path, "", op)
 	case batch.Move:
-		return p.move(r, op.From, op.To, "", op.Overwrite)
+		return p.moveOp(r, op)
 	case batch.Copy:
 		return p.copy(r, op.From, op.To, "", op)
 	case batch.Mkdir:
@@ -167,6 +189,10 @@ func (p *planner) carryOut(r *Result) *diag.Error {
 		return p.touch(r, op.Path, "", op.NoCreate)
 	case batch.Read:
 		return p.read(r, op)
+	case batch.ReadNumbered:
+		return p.readNumbered(r, op)
+	case batch.ReadFiles:
+		return p.readFiles(r, op)
 	case batch.List:
 		return p.listDir(r, op)
 	case batch.Grep:
@@ -175,6 +201,12 @@ func (p *planner) carryOut(r *Result) *diag.Error {
 		return p.glob(r, op)
 	case batch.Run:
 		return p.command(r, op)
+	case batch.Exec:
+		return p.exec(r, op)
+	case batch.NotDone:
+		return p.leaveOut(r, op)
+	case batch.Context:
+		return p.context(r, op)
 	}
 	panic(fmt.Sprintf("apply: no way to carry out %T", r.Task.Op))
 }
@@ -276,7 +308,7 @@ func (p *planner) readable(path batch.Path, n *Node) ([]byte, *diag.Error) {
 
 func tooLarge(path batch.Path, size, limit int64) *diag.Error {
 	return diag.New(diag.FileTooLarge, "%s has %d bytes, at most %d are possible", path, size, limit).In(string(path)).
-		WithHint("raise clada.maxFileSize")
+		WithHint("raise clada.maxFileSize").With("", "size", megabytes(size), "most", megabytes(limit), "limit", limit)
 }
 
 // regular refuses everything that is not a plain file.

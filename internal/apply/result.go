@@ -24,9 +24,12 @@ type Result struct {
 	Status         Status
 	AlreadyApplied bool // the result was already in place
 	Err            *diag.Error
+	Hint           string // what to know about a task that succeeded
 	Did            []Effect
 	Match          *Match
 	Data           any
+	Facts          map[string]any // what the dialect's words may mention
+	ExitsClean     bool           // a skipped task that is no failure
 }
 
 // Effect is one thing that a task did.
@@ -35,6 +38,7 @@ type Effect struct {
 	Path  batch.Path
 	To    batch.Path // of a move or copy
 	Bytes int        // written
+	Files int        // removed, of a directory
 }
 
 // Match says where an edit found its text.
@@ -44,4 +48,6 @@ type Match struct {
 	Lines   []int // first line of each match, counted before the task
 	Ends    []int // last line of each range
 	Divider int   // line of the reply that divided the edit, where there was a choice
+	Moved   int   // how far the only hunk of a patch stood from where the reply believed it
+	Notes   []string
 }

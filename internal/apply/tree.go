@@ -2,6 +2,7 @@ package apply
 
 import (
 	"io/fs"
+	"time"
 
 	"github.com/git-clada/git-clada/internal/batch"
 	"github.com/git-clada/git-clada/internal/diag"
@@ -25,6 +26,7 @@ type Entry struct {
 	Kind Kind
 	Perm fs.FileMode // permission bits only
 	Size int64       // in bytes; for a regular file
+	Time time.Time   // of the last change
 }
 
 // Tree is a tree of files that is read. A path that does not exist gives an error that is fs.ErrNotExist. Symbolic
@@ -43,6 +45,7 @@ type Node struct {
 	Data []byte     // content, or the target of a link; nil where From says where it is
 	From batch.Path // the path of the original tree that has this content, untouched
 	Size int64
+	Time time.Time // of the last change, where it is known
 }
 
 // Change is what a path was and what it becomes; nil is "nothing there".
@@ -67,10 +70,22 @@ type Options struct {
 	TopDir      string                       // the absolute path of the top: absolute paths below it are accepted
 	Dir         string                       // relative paths are relative to this directory of the tree
 	Guard       func(batch.Path) *diag.Error // refuses paths that may not be written
-	Actions     func(name string) bool       // which ops a reply may use; nil allows all
+	Actions     []string                     // names of actions and ops that a reply may use; nil allows all
 	NoRun       bool                         // refuse every command
 	FoldsCase   bool                         // the file system takes names that differ in case for the same
 	Umask       fs.FileMode                  // taken from the permissions of what is created
+	Now         time.Time                    // what files that were changed have as their time
+	Ignored     func(batch.Path) bool        // git ignores it; nil ignores nothing
+	Context     Context                      // the working context; nil if there is none
+	Blob        func(prefix string) bool     // the repository has an object with this id; nil has none
+}
+
+// Context is the list of files that person and model work on, as a plan sees it. Changes are kept by whoever carries
+// the plan out.
+type Context interface {
+	Paths() []string
+	Add(path string)
+	Remove(path string) bool
 }
 
 // DefaultMaxFileSize is the largest file that is edited, read or written, in bytes.

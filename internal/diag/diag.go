@@ -26,6 +26,10 @@ type Error struct {
 	Pos     Pos    // the place in the reply; may be zero
 	Hint    string // what to do about it; may be several lines
 	Err     error  // the cause, for --error-detail=debug
+
+	Worded bool           // Message is in the words of the reply's dialect and says everything
+	Case   string         // a finer name for what happened than Code, for dialects with words of their own
+	Facts  map[string]any // what such words may mention
 }
 
 // New makes an Error whose message is formatted like fmt.Sprintf.
@@ -47,6 +51,18 @@ func (e *Error) In(path string) *Error { e.Path = path; return e }
 // WithHint returns e with its hint set.
 func (e *Error) WithHint(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)
+	return e
+}
+
+// With returns e with its case set, and facts given as name, value, name, value ...
+func (e *Error) With(name string, facts ...any) *Error {
+	e.Case = name
+	if e.Facts == nil {
+		e.Facts = map[string]any{}
+	}
+	for i := 0; i+1 < len(facts); i += 2 {
+		e.Facts[facts[i].(string)] = facts[i+1]
+	}
 	return e
 }
 
@@ -85,6 +101,12 @@ type Problem struct {
 	BlockEnd   int    // last line that the malformed block takes
 	Group      int    // number of the malformed group, 0 for a standalone block
 	Refuses    bool   // the extents are in doubt: the whole reply is refused
+
+	SyntaxCode string // the dialect's own code, where it has codes of its own
+	Action     string // what the block asks for, where that could be read
+	Source     string // the block, or what surrounds the mistake, where the dialect shows it
+	NoBlock    bool   // it speaks of no block, or of one that another problem speaks of already
+	Last       bool   // it stands behind all problems of form, whatever its place
 }
 
 // Warning changes neither success nor exit status.
@@ -93,12 +115,14 @@ type Warning struct {
 	Code    string
 	Pos     Pos
 	Message string
+	BlockID string // the id of the block where the dialect has ids
 }
 
 // List is what parsing found wrong, in document order.
 type List struct {
 	Problems []Problem
 	Warnings []Warning
+	Lost     int // blocks that are left out for a problem of another block
 }
 
 // Refused reports whether any problem puts the extents of blocks in doubt.
@@ -113,7 +137,13 @@ func (l *List) Refused() bool {
 
 // Sort puts problems and warnings into document order.
 func (l *List) Sort() {
-	sort.SliceStable(l.Problems, func(i, j int) bool { return before(l.Problems[i].Pos, l.Problems[j].Pos) })
+	sort.SliceStable(l.Problems, func(i, j int) bool {
+		a, b := &l.Problems[i], &l.Problems[j]
+		if a.Last != b.Last {
+			return b.Last
+		}
+		return before(a.Pos, b.Pos)
+	})
 	sort.SliceStable(l.Warnings, func(i, j int) bool { return before(l.Warnings[i].Pos, l.Warnings[j].Pos) })
 }
 

@@ -10,6 +10,7 @@ import (
 // attribute is one name="value" of an opener.
 type attribute struct {
 	name, value string
+	line        int // of the name, from 1; 0 is the line of the opener
 	column      int // of the name, from 1
 }
 
@@ -57,7 +58,7 @@ func readAttributes(rest string, column int) ([]attribute, *diag.Error) {
 				return nil, fail("attribute %s stands twice", name).WithHint("keep one of them")
 			}
 		}
-		found = append(found, attribute{name, value, column + at})
+		found = append(found, attribute{name: name, value: value, column: column + at})
 	}
 }
 
@@ -121,11 +122,11 @@ func checkAttributes(attrs []attribute, rules map[string]rule, op string) (param
 		r, known := rules[a.name]
 		if !known {
 			return nil, diag.New(diag.InvalidArgument, "%s has no attribute %s", op, a.name).
-				At(diag.Pos{Column: a.column}).WithHint("known: %s", names(rules)), diag.Validation
+				At(diag.Pos{Line: a.line, Column: a.column}).WithHint("known: %s", names(rules)), diag.Validation
 		}
 		given[a.name] = true
 		if r.nonEmpty && a.value == "" {
-			return nil, diag.New(diag.InvalidArgument, "%s is empty", a.name).At(diag.Pos{Column: a.column}).
+			return nil, diag.New(diag.InvalidArgument, "%s is empty", a.name).At(diag.Pos{Line: a.line, Column: a.column}).
 				WithHint("name a file or directory, relative to the top"), diag.Type
 		}
 		value := any(a.value)
@@ -133,7 +134,7 @@ func checkAttributes(attrs []attribute, rules map[string]rule, op string) (param
 			typed, ok := r.kind(a.value)
 			if !ok {
 				return nil, diag.New(diag.InvalidArgument, "%s=%q is not allowed", a.name, a.value).
-					At(diag.Pos{Column: a.column}).WithHint("allowed: %s", r.allowed), diag.Type
+					At(diag.Pos{Line: a.line, Column: a.column}).WithHint("allowed: %s", r.allowed), diag.Type
 			}
 			value = typed
 		}

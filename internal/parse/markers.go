@@ -231,7 +231,9 @@ func (b *block) readSearch(t *batch.Task, path string, expect batch.Expect) *dia
 	if err != nil {
 		return err
 	}
-	t.Op = batch.Edit{Path: path, Splits: splits, Expect: expect, AllowEmpty: b.opts.AllowEmptyReplace, Match: b.opts.Match}
+	t.Op = batch.Edit{
+		Path: path, Splits: splits, Expect: expect, AllowEmpty: b.opts.AllowEmptyReplace, Match: b.opts.Match, HintCount: `count="%d"`,
+	}
 	t.Params = append(t.Params, partParams("search", splits, dividers)...)
 	b.warnConflict(splits[0].New)
 	return nil

@@ -133,20 +133,10 @@ type markTable struct {
 	marks []mark
 }
 
-// maxMarkTables bounds the work that a reply with fences of many different indentations can cause.
-const maxMarkTables = 16
-
 // table gives the marks as they are seen under the present fence indentation.
 func (s *scan) table() *markTable {
-	strip := s.strip
-	if t := s.marks[strip]; t != nil {
+	if t := s.marks[s.strip]; t != nil {
 		return t
-	}
-	if len(s.marks) >= maxMarkTables {
-		strip, s.strip = 0, 0
-		if t := s.marks[0]; t != nil {
-			return t
-		}
 	}
 	t := &markTable{}
 	for i := 0; i < s.lines(); i++ {
@@ -156,7 +146,7 @@ func (s *scan) table() *markTable {
 		}
 	}
 	t.balance()
-	s.marks[strip] = t
+	s.marks[s.strip] = t
 	return t
 }
 

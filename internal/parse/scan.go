@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"strconv"
+	"strings"
 
 	"github.com/git-clada/git-clada/internal/batch"
 	"github.com/git-clada/git-clada/internal/diag"
@@ -19,13 +20,17 @@ type scan struct {
 	dialects []dialect
 	opts     Options
 
-	strip int   // leading blanks that are removed from every line: the indentation of the open fence
-	fence fence // the open fence, if any
+	strip  int   // leading blanks that are removed from every line: the indentation of the open fence
+	fence  fence // the open fence, if any
+	strips map[int]bool
+	behind int // first line behind the last block and the last closed fence: what a path line may not stand above
 
 	noThinkEnd   map[string]bool // closing tags that were looked for and do not come any more
 	noCommentEnd bool
 
 	marks map[int]*markTable // of the markers dialect, per strip
+	views map[int]*view      // per strip
+	memo  map[string]any     // what a dialect keeps between blocks
 
 	batch *batch.Batch
 	list  *diag.List
@@ -33,19 +38,31 @@ type scan struct {
 
 // fence is an open markdown fence.
 type fence struct {
-	char byte // 0: none is open
-	run  int
+	char   byte // 0: none is open
+	run    int
+	indent int
+	line   int
+	info   string // what stands behind the run
+	lead   bool   // only blank lines have come since
 }
 
 func newScan(text []byte, o Options, b *batch.Batch, list *diag.List) *scan {
-	s := &scan{text: text, str: string(text), opts: o, batch: b, list: list, noThinkEnd: map[string]bool{}, marks: map[int]*markTable{}}
+	s := &scan{
+		text: text, str: string(text), opts: o, batch: b, list: list, noThinkEnd: map[string]bool{}, marks: map[int]*markTable{},
+		views: map[int]*view{}, strips: map[int]bool{}, memo: map[string]any{},
+	}
 	for _, d := range registry {
-		if o.Dialect == "" || o.Dialect == "auto" || o.Dialect == d.name() {
+		if s.reads(d.name()) {
 			s.dialects = append(s.dialects, d)
 		}
 	}
 	s.starts = lineStarts(text)
 	return s
+}
+
+// reads reports whether a dialect is looked for.
+func (s *scan) reads(name string) bool {
+	return s.opts.Dialect == "" || s.opts.Dialect == "auto" || s.opts.Dialect == name
 }
 
 func lineStarts(text []byte) []int32 {
@@ -87,70 +104,157 @@ func (s *scan) run() {
 	for i := 0; i < s.lines(); {
 		i = s.step(i)
 	}
+	for _, d := range s.dialects {
+		if f, ok := d.(finisher); ok {
+			f.finish(s)
+		}
+	}
 	s.warnSameTwice()
 }
 
+// step looks at line i, which no block owns, and gives the next line that no block owns.
 func (s *scan) step(i int) (next int) {
 	line := s.line(i)
 	first := firstNonBlank(line)
 	if first == 0 {
 		return i + 1
 	}
-	if s.fenceLine(line) {
+	if s.fenceLine(line, i) {
 		return i + 1
 	}
+	defer func() { s.fence.lead = false }()
 	if first == '<' {
-		if next, ok := s.skipThinking(i); ok {
-			return next
+		if end, ok := s.skipThinking(i); ok {
+			return s.after(end)
 		}
-		if next, ok := s.skipComment(i); ok {
-			return next
+		if end, ok := s.skipComment(i); ok {
+			return s.after(end)
 		}
 	}
 	for _, d := range s.dialects {
-		if next, ok := s.open(d, i); ok {
-			return next
+		if l, ok := d.(lineDialect); ok {
+			if next, ok := s.try(func() (int, bool) { return l.open(s, i) }); ok {
+				s.behind = next
+				return next
+			}
 		}
 	}
+	v := s.view()
+	lead := skipLeadIn(line)
+	off := int(v.starts[i]) + len(line) - len(lead)
+	if end, ok := s.inline(off); ok {
+		return s.after(end)
+	}
+	s.stray(int(v.starts[i]), v.lineEnd(i))
 	return i + 1
 }
 
-// open asks one dialect, and takes back what it read where blocks in fences are ignored.
-func (s *scan) open(d dialect, i int) (next int, ok bool) {
+// after goes on behind a block that ended at offset off of the view: another tag may open directly behind it.
+func (s *scan) after(off int) (next int) {
+	v := s.view()
+	for {
+		i := v.lineAt(max(off-1, 0))
+		end := v.lineEnd(i)
+		s.behind = i + 1
+		for off < end && (blank(v.text[off]) || v.text[off] == '\r') {
+			off++
+		}
+		if off >= end {
+			return i + 1
+		}
+		next, ok := s.inline(off)
+		if !ok {
+			s.stray(off, end)
+			return i + 1
+		}
+		off = next
+	}
+}
+
+// inline asks the dialects whose blocks may open in the middle of a line.
+func (s *scan) inline(off int) (end int, ok bool) {
+	v := s.view()
+	if off >= len(v.text) || v.text[off] != '<' {
+		return 0, false
+	}
+	for _, d := range s.dialects {
+		if t, isInline := d.(inlineDialect); isInline {
+			if end, ok := s.try(func() (int, bool) { return t.openAt(s, off) }); ok {
+				return end, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// stray lets the dialects look at text outside blocks that could be the rest of one.
+func (s *scan) stray(lo, hi int) {
+	v := s.view()
+	if !strings.Contains(v.text[lo:hi], "</") {
+		return
+	}
+	for _, d := range s.dialects {
+		if t, isInline := d.(inlineDialect); isInline {
+			if _, ok := s.try(func() (int, bool) { return 0, t.stray(s, lo, hi) }); ok {
+				return
+			}
+		}
+	}
+}
+
+// try asks one dialect, and takes back what it read where blocks in fences are ignored.
+func (s *scan) try(open func() (int, bool)) (next int, ok bool) {
 	tasks, groups := len(s.batch.Tasks), len(s.batch.Groups)
 	problems, warnings := len(s.list.Problems), len(s.list.Warnings)
-	next, ok = d.open(s, i)
-	if ok && s.opts.IgnoreFences && s.fence.char != 0 {
+	fenced := s.fence.char != 0
+	next, ok = open()
+	if ok && s.opts.IgnoreFences && fenced {
 		s.batch.Tasks, s.batch.Groups = s.batch.Tasks[:tasks], s.batch.Groups[:groups]
 		s.list.Problems, s.list.Warnings = s.list.Problems[:problems], s.list.Warnings[:warnings]
 	}
 	return next, ok
 }
 
+// maxStrips bounds the work that a reply with fences of many different indentations can cause.
+const maxStrips = 16
+
 // fenceLine opens or closes a fence. Fences do not nest: inside one, only its closer counts.
-func (s *scan) fenceLine(line []byte) bool {
-	indent := len(line) - len(bytes.TrimLeft(line, " \t"))
+func (s *scan) fenceLine(line []byte, i int) bool {
+	f, ok := readFence(line)
+	if !ok {
+		return false
+	}
+	if s.fence.char != 0 {
+		if f.char != s.fence.char || f.run < s.fence.run || f.info != "" {
+			return false
+		}
+		s.fence, s.strip, s.behind = fence{}, 0, i+1
+		return true
+	}
+	if f.char == '`' && strings.IndexByte(f.info, '`') >= 0 {
+		return false
+	}
+	f.line, f.lead = i, true
+	s.fence, s.strip = f, f.indent
+	if s.strips[s.strip] = true; len(s.strips) > maxStrips {
+		delete(s.strips, s.strip)
+		s.strip = 0
+	}
+	return true
+}
+
+// readFence reads a line that opens or closes a fence.
+func readFence(line []byte) (f fence, ok bool) {
 	rest := skipLeadIn(line)
 	if len(rest) < 3 || (rest[0] != '`' && rest[0] != '~') {
-		return false
+		return f, false
 	}
 	run := runLength(rest, rest[0])
 	if run < 3 {
-		return false
+		return f, false
 	}
-	info := bytes.TrimSpace(rest[run:])
-	if s.fence.char != 0 {
-		if rest[0] != s.fence.char || run < s.fence.run || len(info) > 0 {
-			return false
-		}
-		s.fence, s.strip = fence{}, 0
-		return true
-	}
-	if rest[0] == '`' && bytes.IndexByte(info, '`') >= 0 {
-		return false
-	}
-	s.fence, s.strip = fence{char: rest[0], run: run}, indent
-	return true
+	indent := len(line) - len(bytes.TrimLeft(line, " \t"))
+	return fence{char: rest[0], run: run, indent: indent, info: string(bytes.TrimSpace(rest[run:]))}, true
 }
 
 // skipLeadIn drops blanks, list markers and quote marks with the blanks behind them.
@@ -185,78 +289,69 @@ func listMarker(line []byte) int {
 	return 0
 }
 
-// skipThinking skips a <think> section. What a model thinks is not what it asks for.
-func (s *scan) skipThinking(i int) (next int, ok bool) {
+// skipThinking skips a <think> section and gives the offset in the view behind it. What a model thinks is not what it
+// asks for.
+func (s *scan) skipThinking(i int) (end int, ok bool) {
+	v := s.view()
 	line := bytes.TrimLeft(s.line(i), " \t")
+	off := int(v.starts[i]) + len(s.line(i)) - len(line)
 	for _, name := range []string{"think", "thinking"} {
 		if foldPrefix(line, "</"+name+">") {
 			s.warn("", ReasoningAbove, i+1, "</"+name+"> without <"+name+">: the text above may be reasoning")
-			return i + 1, true
+			return off + len(name) + 3, true
 		}
 		if !foldPrefix(line, "<"+name+">") {
 			continue
 		}
 		known := s.noThinkEnd[name]
-		end := s.closingTag(i, name)
-		if end < 0 && known {
-			return i + 1, true // said once already
-		}
+		end := s.closingTag(off, name)
 		if end < 0 {
-			s.warn("", UnclosedThink, i+1, "<"+name+"> is never closed: what follows is read")
-			return i + 1, true
+			if !known {
+				s.warn("", UnclosedThink, i+1, "<"+name+"> is never closed: what follows is read")
+			}
+			return off + len(name) + 2, true
 		}
-		return s.lineAt(end) + 1, true
+		return end, true
 	}
 	return 0, false
 }
 
-// closingTag gives the offset of the next </name> at or behind line i, or -1. A miss is remembered: there is none
+// closingTag gives the offset behind the next </name> at or behind off, or -1. A miss is remembered: there is none
 // further down either.
-func (s *scan) closingTag(i int, name string) int {
+func (s *scan) closingTag(off int, name string) int {
 	if s.noThinkEnd[name] {
 		return -1
 	}
+	v := s.view()
 	tag := "</" + name + ">"
-	for off := int(s.starts[i]); ; {
-		n := bytes.Index(s.text[off:], []byte("</"))
+	for {
+		n := strings.Index(v.text[off:], "</")
 		if n < 0 {
 			s.noThinkEnd[name] = true
 			return -1
 		}
 		off += n
-		if foldPrefix(s.text[off:], tag) {
-			return off
+		if len(v.text) >= off+len(tag) && strings.EqualFold(v.text[off:off+len(tag)], tag) {
+			return off + len(tag)
 		}
 		off += 2
 	}
 }
 
-// skipComment skips <!-- ... -->, so that what is commented out is not applied.
-func (s *scan) skipComment(i int) (next int, ok bool) {
+// skipComment skips <!-- ... --> and gives the offset in the view behind it, so that what is commented out is not
+// applied.
+func (s *scan) skipComment(i int) (end int, ok bool) {
 	if !bytes.HasPrefix(bytes.TrimLeft(s.line(i), " \t"), []byte("<!--")) || s.noCommentEnd {
 		return 0, false
 	}
-	off := int(s.starts[i])
-	n := bytes.Index(s.text[off:], []byte("-->"))
+	v := s.view()
+	off := int(v.starts[i])
+	n := strings.Index(v.text[off:], "-->")
 	if n < 0 {
 		s.noCommentEnd = true
 		return 0, false
 	}
-	return s.lineAt(off+n) + 1, true
-}
-
-// lineAt gives the line that holds offset off.
-func (s *scan) lineAt(off int) int {
-	lo, hi := 0, s.lines()
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if int(s.starts[mid+1]) > off {
-			hi = mid
-		} else {
-			lo = mid + 1
-		}
-	}
-	return lo
+	return off + n + len("-->"), true
 }
 
 // span makes the span of the lines first to last.
@@ -267,7 +362,7 @@ func (s *scan) span(first, last int) batch.Span {
 // addTask gives t the next number.
 func (s *scan) addTask(t batch.Task) {
 	t.Seq = len(s.batch.Tasks) + 1
-	t.Fenced = s.fence.char != 0
+	t.Fenced = t.Fenced || s.fence.char != 0
 	s.batch.Tasks = append(s.batch.Tasks, t)
 }
 
@@ -277,9 +372,13 @@ func (s *scan) warnSameTwice() {
 	seen := make(map[uint64]int, len(s.batch.Tasks))
 	for i := range s.batch.Tasks {
 		t := &s.batch.Tasks[i]
+		key := opKey(t.Op)
+		if key == nil {
+			continue
+		}
 		var h maphash.Hash
 		h.SetSeed(seed)
-		for _, part := range opKey(t.Op) {
+		for _, part := range key {
 			h.WriteString(strconv.Itoa(len(part)) + ":")
 			h.WriteString(part)
 		}
@@ -302,6 +401,8 @@ func opKey(op batch.Op) []string {
 		return []string{op.Name(), o.Path, fmt.Sprint(o.Mode), string(o.Content)}
 	case batch.Append:
 		return []string{op.Name(), o.Path, string(o.Content)}
+	case batch.NotDone:
+		return nil // it does nothing, so it may be there twice
 	}
 	return []string{op.Name(), fmt.Sprintf("%q", op)}
 }

@@ -81,10 +81,14 @@ type jsonProblem struct {
 	Line       int       `json:"line"`
 	Column     int       `json:"column"`
 	BlockStart int       `json:"blockStartLine,omitempty"`
+	SyntaxCode string    `json:"syntaxCode,omitempty"`
+	Action     string    `json:"action,omitempty"`
+	Source     string    `json:"neslContent,omitempty"`
 }
 
 type jsonWarning struct {
 	Dialect string `json:"dialect,omitempty"`
+	BlockID string `json:"blockId,omitempty"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Line    int    `json:"line,omitempty"`
@@ -169,13 +173,17 @@ func (d *document) problems(r *Report) {
 	for _, p := range r.problems() {
 		d.ParseErrors = append(d.ParseErrors, jsonProblem{
 			p.BlockID, p.Dialect, p.Kind, p.Code, p.Message, p.Hint, p.Pos.Line, p.Pos.Column, p.BlockStart,
+			p.SyntaxCode, p.Action, p.Source,
 		})
-		if p.Group == 0 && p.BlockStart > 0 {
+		if p.Group == 0 && p.BlockStart > 0 && !p.NoBlock {
 			d.TotalBlocks++
 		}
 	}
+	if r.List != nil {
+		d.TotalBlocks += r.List.Lost
+	}
 	for _, w := range r.warnings() {
-		d.Warnings = append(d.Warnings, jsonWarning{w.Dialect, w.Code, w.Message, w.Pos.Line, w.Pos.Column})
+		d.Warnings = append(d.Warnings, jsonWarning{w.Dialect, w.BlockID, w.Code, w.Message, w.Pos.Line, w.Pos.Column})
 	}
 }
 
@@ -206,6 +214,9 @@ func (res *jsonResult) outcome(r *apply.Result) {
 	res.AlreadyApplied = r.AlreadyApplied && ok
 	if r.Err != nil {
 		res.Code, res.Error, res.Hint = r.Err.Code, r.Err.Message, r.Err.Hint
+	}
+	if res.Hint == "" {
+		res.Hint = r.Hint
 	}
 	if m := r.Match; m != nil {
 		res.Match = &jsonMatch{m.Tier, m.Count, m.Lines, m.Ends, m.Divider}

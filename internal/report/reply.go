@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/git-clada/git-clada/internal/apply"
+	"github.com/git-clada/git-clada/internal/batch"
 	"github.com/git-clada/git-clada/internal/diag"
 )
 
@@ -36,6 +37,10 @@ func Reply(w io.Writer, r *Report) error {
 				res.Task.Seq, res.Task.Action, subject(res), res.Task.Span.Start, res.Err.Code, Line(res.Err.Message))
 			replyHint(&b, res.Err)
 		case apply.Skipped:
+			if out, ok := res.Task.Op.(batch.NotDone); ok {
+				fmt.Fprintf(&b, "\nTask %d: %s\n", res.Task.Seq, Line(clip(out.Text)))
+				continue
+			}
 			fmt.Fprintf(&b, "\nTask %d (%s %s) was skipped, since an earlier task of its block failed.\n", res.Task.Seq, res.Task.Action, subject(res))
 		}
 	}

@@ -33,7 +33,7 @@ func (r *Report) Success() bool {
 		return false
 	}
 	for i := range r.Results {
-		if s := r.Results[i].Status; s == apply.Failed || s == apply.Skipped {
+		if s := r.Results[i].Status; s == apply.Failed || s == apply.Skipped && !r.Results[i].ExitsClean {
 			return false
 		}
 	}
@@ -106,11 +106,15 @@ func (r *Report) tallies() []tally {
 		case apply.Failed:
 			counts[at].failed++
 		case apply.Skipped:
+			if r.Results[i].ExitsClean {
+				counts[at].tasks--
+				continue
+			}
 			counts[at].skipped++
 		}
 	}
 	for _, p := range r.problems() {
-		if p.Group == 0 && p.BlockStart > 0 {
+		if p.Group == 0 && p.BlockStart > 0 && !p.NoBlock {
 			counts[last].malformed = true
 		}
 	}

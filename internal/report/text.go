@@ -104,16 +104,86 @@ func (p *printer) result(r *apply.Result) {
 		p.failure(tag, r.Err)
 		p.source(r.Task.Span)
 	case apply.Skipped:
-		p.printf("%s %s\n", tag, p.paint(yellow, "- Skipped: "+r.Task.Action+" "+subject(r)))
+		p.skipped(tag, r)
 	default:
 		p.printf("%s %s %s%s\n", tag, p.paint(green, "✓"), Did(r), p.fenced(r.Task))
+		if r.Hint != "" {
+			p.hint(&diag.Error{Hint: r.Hint})
+		}
+		p.data(r)
 	}
+}
+
+// skipped says what was not done, and why if that was not a failure above.
+func (p *printer) skipped(tag string, r *apply.Result) {
+	if out, ok := r.Task.Op.(batch.NotDone); ok {
+		p.printf("%s %s\n", tag, p.paint(yellow, "- "+Line(clip(out.Text))))
+		if r.Err != nil {
+			p.hint(r.Err)
+		}
+		return
+	}
+	p.printf("%s %s\n", tag, p.paint(yellow, "- Skipped: "+r.Task.Action+" "+subject(r)))
+}
+
+// data shows what a task that only reads gave back.
+func (p *printer) data(r *apply.Result) {
+	for line := range strings.SplitSeq(strings.TrimSuffix(Shown(r.Data), "\n"), "\n") {
+		if line != "" {
+			p.printf("%s%s\n", indent, Line(strings.TrimSuffix(line, "\r")))
+		}
+	}
+}
+
+// Shown gives data of a task as text for people.
+func Shown(data any) string {
+	var b strings.Builder
+	switch d := data.(type) {
+	case apply.ReadData:
+		return d.Content
+	case apply.ReadManyData:
+		for i, content := range d.Content {
+			fmt.Fprintf(&b, "== %s\n%s\n", d.Paths[i], strings.TrimSuffix(content, "\n"))
+		}
+		for _, e := range d.Errors {
+			fmt.Fprintf(&b, "== %s\n%s\n", e.Path, e.Error)
+		}
+	case map[string]any:
+		if content, ok := d["content"].(string); ok {
+			return content
+		}
+		if removed, ok := d["removed"].([]string); ok {
+			return strings.Join(removed, "\n")
+		}
+	case []apply.Listed:
+		for _, e := range d {
+			slash := ""
+			if e.Type == "directory" {
+				slash = "/"
+			}
+			fmt.Fprintf(&b, "%9d  %s%s\n", e.Size, e.Name, slash)
+		}
+	case []apply.FoundLine:
+		for _, f := range d {
+			fmt.Fprintf(&b, "%s:%d: %s\n", f.File, f.Line, f.Text)
+		}
+	case []apply.ContextEntry:
+		for _, e := range d {
+			fmt.Fprintf(&b, "%9d  %s\n", e.Size, e.Path)
+		}
+	case []string:
+		return strings.Join(d, "\n")
+	}
+	return b.String()
 }
 
 // subject says what a task is about: its path, or the command.
 func subject(r *apply.Result) string {
-	if run, ok := r.Task.Op.(batch.Run); ok {
-		return Line(clip(run.Command))
+	switch op := r.Task.Op.(type) {
+	case batch.Run:
+		return Line(clip(op.Command))
+	case batch.Exec:
+		return Line(clip(op.Code))
 	}
 	return Line(r.Path)
 }
@@ -144,9 +214,33 @@ func Did(r *apply.Result) string {
 	}
 	parts := make([]string, len(r.Did))
 	for i, e := range r.Did {
-		parts[i] = effect(e, r.Match)
+		parts[i] = worded(r, e)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// worded says what an effect was, in the words of the task's dialect if it has any.
+func worded(r *apply.Result, e apply.Effect) string {
+	if w := r.Task.Words; w != nil {
+		facts := map[string]any{"path": Line(string(e.Path)), "to": Line(string(e.To)), "bytes": plural(e.Bytes, "byte")}
+		for name, value := range r.Facts {
+			if _, known := facts[name]; !known {
+				facts[name] = value
+			}
+		}
+		if text, ok := batch.Render(w.Done, e.Verb, facts); ok {
+			return text + noted(r.Match)
+		}
+	}
+	return effect(e, r.Match)
+}
+
+// noted is what is added to a message about an edit: a tier that is not exact.
+func noted(m *apply.Match) string {
+	if m == nil || m.Tier == "exact" || m.Tier == "" {
+		return ""
+	}
+	return " (" + m.Tier + ")"
 }
 
 func effect(e apply.Effect, m *apply.Match) string {
@@ -160,8 +254,19 @@ func effect(e apply.Effect, m *apply.Match) string {
 		return fmt.Sprintf("Appended %s to %s", plural(e.Bytes, "byte"), path)
 	case "edited":
 		return fmt.Sprintf("Edited %s (%s)", path, matches(m))
-	case "removed":
+	case "inserted":
+		return fmt.Sprintf("Inserted into %s (%s)", path, matches(m))
+	case "mode":
+		return "Changed the mode of " + path
+	case "removed", "removed-directory":
+		if e.Files > 0 {
+			return fmt.Sprintf("Removed %s (%s)", path, plural(e.Files, "file"))
+		}
 		return "Removed " + path
+	case "joined-context":
+		return "Added " + path + " to the context"
+	case "left-context":
+		return "Removed " + path + " from the context"
 	case "moved":
 		return "Moved " + path + " → " + Line(string(e.To))
 	case "copied":
@@ -186,7 +291,13 @@ func matches(m *apply.Match) string {
 	}
 	tier := ""
 	if m.Tier != "exact" {
-		tier = ", ignoring " + strings.ReplaceAll(m.Tier, "-", " ")
+		tier = ", " + m.Tier
+	}
+	if m.Moved != 0 {
+		tier += fmt.Sprintf(", moved by %+d", m.Moved)
+	}
+	for _, note := range m.Notes {
+		tier += ", " + note
 	}
 	if len(m.Ends) == 0 {
 		noun := "matches"
@@ -220,6 +331,15 @@ func plural(n int, noun string) string {
 const indent = "         "
 
 func (p *printer) failure(tag string, e *diag.Error) {
+	if e.Worded {
+		lines := strings.Split(Block(e.Message), "\n")
+		p.printf("%s %s\n", tag, p.paint(red, fmt.Sprintf("✗ Error: %s: %s", e.Code, lines[0])))
+		for _, line := range lines[1:] {
+			p.printf("%s%s\n", indent, line)
+		}
+		p.hint(e)
+		return
+	}
 	where := ""
 	if e.Path != "" {
 		where = " in " + Line(e.Path)

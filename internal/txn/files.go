@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -355,6 +356,7 @@ func (t *Tree) Lstat(p batch.Path) (apply.Entry, error) {
 		return apply.Entry{}, err
 	}
 	e := entryOf(path.Base(string(p)), uint32(st.Mode), st.Size)
+	e.Time = modified(st)
 	if e.Kind == apply.Dir && t.isRepository(string(p)) {
 		e.Kind = apply.Submodule
 	}
@@ -368,6 +370,8 @@ func (t *Tree) isRepository(p string) bool {
 	_, err := t.root.lstat(p + "/.git")
 	return err == nil
 }
+
+func modified(st unix.Stat_t) time.Time { return time.Unix(st.Mtim.Unix()) }
 
 func entryOf(name string, mode uint32, size int64) apply.Entry {
 	e := apply.Entry{Name: name, Perm: fs.FileMode(mode & 0o7777), Size: size}
