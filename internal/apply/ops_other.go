@@ -16,7 +16,11 @@ func (p *planner) exec(r *Result, op batch.Exec) *diag.Error {
 // leaveOut names something that is never carried out.
 func (p *planner) leaveOut(r *Result, op batch.NotDone) *diag.Error {
 	r.Path = ""
-	err := diag.New(diag.CommandNotAllowed, "%s", op.Why).WithHint("%s", op.Hint)
+	code := op.Code
+	if code == "" {
+		code = diag.CommandNotAllowed
+	}
+	err := diag.New(code, "%s", op.Why).WithHint("%s", op.Hint)
 	if op.Fails {
 		return err
 	}

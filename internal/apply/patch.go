@@ -44,6 +44,9 @@ func (p *planner) patch(r *Result, op batch.Patch) *diag.Error {
 	if err != nil {
 		return err
 	}
+	if was == nil && op.MayCreate {
+		return p.write(r, batch.Write{Path: op.Path, Content: []byte(addedLines(op.Hunks)), Mode: batch.Create, Exec: op.Exec})
+	}
 	if was == nil {
 		return p.missingForPatch(path, op)
 	}
@@ -77,6 +80,20 @@ func (p *planner) patch(r *Result, op batch.Patch) *diag.Error {
 		r.Data = data
 	}
 	return nil
+}
+
+// addedLines gives the file that hunks without old lines make.
+func addedLines(hunks []batch.Hunk) string {
+	var b strings.Builder
+	for _, h := range hunks {
+		for _, line := range h.Lines {
+			b.WriteString(line.Text)
+			if !line.NoNewline {
+				b.WriteString("\n")
+			}
+		}
+	}
+	return b.String()
 }
 
 // missingForPatch says what could be meant by a path that does not exist.

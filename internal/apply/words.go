@@ -77,7 +77,9 @@ func (r *Result) shape() {
 			data[member] = value
 		}
 	}
-	r.Data = data
+	if len(data) > 0 {
+		r.Data = data
+	}
 }
 
 // megabytes writes a size in bytes as 15.2MB, whole numbers without a fraction.

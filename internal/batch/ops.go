@@ -1,5 +1,7 @@
 package batch
 
+import "github.com/git-clada/git-clada/internal/diag"
+
 // Op is one thing that a reply asks for. The set of ops is closed.
 type Op interface {
 	// Name is the op's name in reports: "write", "edit" ...
@@ -106,6 +108,7 @@ type Patch struct {
 	InOrder   bool      // hunks follow each other in the file and are found by the context lines above them
 	Match     MatchTier // the loosest way of matching that is permitted
 	Exact     bool      // line ends are compared and written byte for byte
+	MayCreate bool      // a missing file is made of the added lines
 	Exec      *bool     // the executable bit that the file gets; nil keeps it
 	WasExec   *bool     // the one that the reply believes it has
 	Blobs     [2]string // object ids, maybe abbreviated, that the file has before and after, as the reply believes
@@ -219,9 +222,10 @@ type NotDone struct {
 	Text     string // what it was
 	Why      string
 	Hint     string
-	As       string // the op's name in reports
-	Harmless bool   // leaving it out is no failure
-	Fails    bool   // it is a failure of its own, not only left out
+	As       string    // the op's name in reports
+	Harmless bool      // leaving it out is no failure
+	Fails    bool      // it is a failure of its own, not only left out
+	Code     diag.Code // of the failure; "" is command_not_allowed
 }
 
 // Context changes or shows the list of files that person and model work on: Verb is add, remove, list, prune or clear.

@@ -27,11 +27,17 @@ type inlineDialect interface {
 	stray(s *scan, lo, hi int) bool
 }
 
+// fenceDialect is a dialect in which a fence itself may be a block.
+type fenceDialect interface {
+	dialect
+	openFence(s *scan, i int) (next int, ok bool)
+}
+
 // finisher is a dialect that has something to do when the whole reply has been read.
 type finisher interface{ finish(s *scan) }
 
 // registry holds the dialects in the order in which they are tried at each place.
-var registry = []dialect{markers{}, cml{}, tags{}}
+var registry = []dialect{aider{}, markers{}, v4a{}, patch{}, cml{}, tags{}}
 
 // The codes of warnings.
 const (

@@ -20,6 +20,7 @@ type Options struct {
 	StrictDividers    bool   // several possible divider lines are an error
 	Strict            bool   // lenient readings are errors
 	Match             batch.MatchTier
+	OnlyExact         bool // text is compared exactly in the dialects too that are usually less strict
 }
 
 // Dialects gives the names of all dialects, in the order in which they are tried.

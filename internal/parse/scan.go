@@ -32,6 +32,9 @@ type scan struct {
 	views map[int]*view      // per strip
 	memo  map[string]any     // what a dialect keeps between blocks
 
+	fences []fencedLines // the fences of the reply outside blocks
+	passed int           // fences that were looked at whole and turned out to hold blocks
+
 	batch *batch.Batch
 	list  *diag.List
 }
@@ -44,6 +47,12 @@ type fence struct {
 	line   int
 	info   string // what stands behind the run
 	lead   bool   // only blank lines have come since
+}
+
+// fencedLines are the lines of a fence, those that open and close it included.
+type fencedLines struct {
+	first, last int
+	info        string
 }
 
 func newScan(text []byte, o Options, b *batch.Batch, list *diag.List) *scan {
@@ -104,6 +113,9 @@ func (s *scan) run() {
 	for i := 0; i < s.lines(); {
 		i = s.step(i)
 	}
+	if s.fence.char != 0 {
+		s.fences = append(s.fences, fencedLines{s.fence.line, s.lines(), s.fence.info})
+	}
 	for _, d := range s.dialects {
 		if f, ok := d.(finisher); ok {
 			f.finish(s)
@@ -118,6 +130,16 @@ func (s *scan) step(i int) (next int) {
 	first := firstNonBlank(line)
 	if first == 0 {
 		return i + 1
+	}
+	if s.fence.char == 0 {
+		for _, d := range s.dialects {
+			if f, ok := d.(fenceDialect); ok {
+				if next, ok := s.try(func() (int, bool) { return f.openFence(s, i) }); ok {
+					s.behind = next
+					return next
+				}
+			}
+		}
 	}
 	if s.fenceLine(line, i) {
 		return i + 1
@@ -228,6 +250,7 @@ func (s *scan) fenceLine(line []byte, i int) bool {
 		if f.char != s.fence.char || f.run < s.fence.run || f.info != "" {
 			return false
 		}
+		s.fences = append(s.fences, fencedLines{s.fence.line, i, s.fence.info})
 		s.fence, s.strip, s.behind = fence{}, 0, i+1
 		return true
 	}
