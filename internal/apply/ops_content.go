@@ -254,8 +254,15 @@ func (p *planner) editSeries(r *Result, op batch.EditSeries) *diag.Error {
 	return nil
 }
 
+func noPaths() *diag.Error {
+	return diag.New(diag.InvalidArgument, "no paths are given").WithHint("give one path on each line").With("no paths")
+}
+
 // editFiles makes the same edit to several files. If one fails, all stay as they are, and the failure names each.
 func (p *planner) editFiles(r *Result, op batch.EditFiles) *diag.Error {
+	if len(op.Paths) == 0 {
+		return noPaths()
+	}
 	if op.Edit.Splits[0].Old == "" {
 		return diag.New(diag.InvalidArgument, "the old text is empty").With("empty old text")
 	}

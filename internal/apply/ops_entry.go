@@ -125,7 +125,7 @@ func (p *planner) destination(from batch.Path, n *Node, to batch.Path, was *Node
 		return err
 	}
 	if n.Kind == Dir && (to == from || strings.HasPrefix(string(to), string(from)+"/")) {
-		return diag.New(diag.InvalidArgument, "%s cannot go into itself", from).In(string(from))
+		return diag.New(diag.InvalidArgument, "%s cannot go into itself", from).In(string(from)).With("into itself")
 	}
 	if was == nil {
 		_, err := p.tree.makeParents(to)
@@ -311,7 +311,7 @@ func (p *planner) copy(r *Result, rawFrom, rawTo, dir string, op batch.Copy) *di
 // mayMerge makes sure that copying from over the directory to replaces files by files and directories by directories.
 func (p *planner) mayMerge(from, to batch.Path) *diag.Error {
 	if strings.HasPrefix(string(to), string(from)+"/") {
-		return diag.New(diag.InvalidArgument, "%s cannot go into itself", from).In(string(from))
+		return diag.New(diag.InvalidArgument, "%s cannot go into itself", from).In(string(from)).With("into itself")
 	}
 	return p.tree.walk(from, func(q batch.Path, n *Node) *diag.Error {
 		target := to + q[len(from):]

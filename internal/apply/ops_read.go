@@ -123,6 +123,9 @@ func pick(lines []string, op batch.Read, at batch.Path) (kept []string, first, l
 
 // readFiles reads several files. It fails only if none can be read.
 func (p *planner) readFiles(r *Result, op batch.ReadFiles) *diag.Error {
+	if len(op.Paths) == 0 {
+		return noPaths()
+	}
 	data := ReadManyData{Paths: []string{}, Content: []string{}}
 	var list strings.Builder
 	var first *diag.Error

@@ -48,7 +48,7 @@ func (o *Options) resolve(raw, dir string) (batch.Path, *diag.Error) {
 }
 
 func escape(raw string) *diag.Error {
-	return diag.New(diag.PathEscape, "%s is outside the working tree", raw).In(raw)
+	return diag.New(diag.PathEscape, "%s is outside the working tree", raw).In(raw).With("", "written", raw)
 }
 
 // belowTop makes an absolute path relative to the top.

@@ -54,11 +54,16 @@ func Parse(reply []byte, o Options) (*batch.Batch, *diag.List) {
 		list.Problems = append(list.Problems, diag.Problem{Error: err, Kind: diag.Syntax, Refuses: true})
 		return b, list
 	}
-	s := newScan(normalize(reply), o, b, list)
-	s.run()
+	if o.Strict && o.Dialect == "sham" {
+		newScan(reply, o, b, list).parseStrictSham()
+	} else {
+		s := newScan(normalize(reply), o, b, list)
+		s.hadBOM = bytes.HasPrefix(reply, byteOrderMark)
+		s.run()
+	}
 	list.Sort()
 	if len(b.Tasks) == 0 && len(b.Groups) == 0 && len(list.Problems) == 0 {
-		list.Problems = append(list.Problems, s.nothingFound())
+		list.Problems = append(list.Problems, nothingFound(o, list))
 	}
 	return b, list
 }
@@ -106,19 +111,26 @@ func normalize(reply []byte) []byte {
 	return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 }
 
-func (s *scan) nothingFound() diag.Problem {
+func nothingFound(o Options, list *diag.List) diag.Problem {
 	var openers []string
-	for _, d := range s.dialects {
-		openers = append(openers, d.openers()...)
+	for _, d := range registry {
+		if o.reads(d.name()) {
+			openers = append(openers, d.openers()...)
+		}
 	}
 	err := diag.New(diag.MalformedStructure, "no blocks found").At(diag.Pos{Line: 1, Column: 1})
 	hint := "looked for " + strings.Join(openers, ", ")
-	for _, w := range s.list.Warnings {
+	for _, w := range list.Warnings {
 		if w.Code == NearMiss {
 			hint += "\nnearest: " + lineRef(w.Pos.Line) + ": " + w.Message
 			break
 		}
 	}
 	err.Hint = hint
-	return diag.Problem{Error: err, Kind: diag.Syntax, Refuses: true}
+	return diag.Problem{Error: err, Kind: diag.Syntax, Refuses: true, NoBlock: true}
+}
+
+// reads reports whether a dialect is looked for.
+func (o Options) reads(dialect string) bool {
+	return o.Dialect == "" || o.Dialect == "auto" || o.Dialect == dialect
 }

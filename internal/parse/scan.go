@@ -35,6 +35,8 @@ type scan struct {
 	fences []fencedLines // the fences of the reply outside blocks
 	passed int           // fences that were looked at whole and turned out to hold blocks
 
+	hadBOM bool // the reply started with a byte order mark
+
 	batch *batch.Batch
 	list  *diag.List
 }
@@ -71,7 +73,7 @@ func newScan(text []byte, o Options, b *batch.Batch, list *diag.List) *scan {
 
 // reads reports whether a dialect is looked for.
 func (s *scan) reads(name string) bool {
-	return s.opts.Dialect == "" || s.opts.Dialect == "auto" || s.opts.Dialect == name
+	return s.opts.reads(name)
 }
 
 func lineStarts(text []byte) []int32 {
