@@ -43,7 +43,7 @@ script: ## run the behaviour scripts
 FUZZTIME ?= 60s
 fuzz: ## fuzz the parser and the core, FUZZTIME each (60s)
 	$(GO) test ./internal/parse -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME)
-	$(GO) test ./internal/parse -run '^$$' -fuzz '^FuzzFormat$$' -fuzztime $(FUZZTIME)
+	$(GO) test ./internal/parse -run '^$$' -fuzz '^FuzzConvert$$' -fuzztime $(FUZZTIME)
 	$(GO) test ./internal/apply -run '^$$' -fuzz '^FuzzPlan$$' -fuzztime $(FUZZTIME)
 	$(GO) test ./internal/apply -run '^$$' -fuzz '^FuzzCommand$$' -fuzztime $(FUZZTIME)
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -77,6 +78,7 @@ type settings struct {
 	hookEdits bool
 	silent    bool
 	protect   []string
+	context   *txn.Context
 }
 
 func runApply(e *edge, c *cli.Context, dry bool) error {
@@ -216,12 +218,24 @@ func (s *session) applySettings() (*settings, error) {
 		return nil, err
 	}
 	s.treeSettings(o)
+	known := append(parse.Actions(), batch.Names()...)
+	for _, name := range o.apply.Actions {
+		if !slices.Contains(known, name) {
+			return nil, usagef("Invalid action in allowed-actions: '%s'. Valid actions: %s", name, strings.Join(known, ", "))
+		}
+	}
+	if s.repo != nil {
+		if o.context, err = txn.OpenContext(s.repo); err != nil {
+			return nil, err
+		}
+		o.apply.Context = o.context
+	}
 	return o, nil
 }
 
 // treeSettings fills in what depends on the working tree.
 func (s *session) treeSettings(o *settings) {
-	o.apply.Umask = umask()
+	o.apply.Umask, o.apply.Now = umask(), s.now()
 	o.apply.Root = s.text("root", "")
 	o.apply.TopDir = s.dir
 	if s.repo == nil {
@@ -234,6 +248,12 @@ func (s *session) treeSettings(o *settings) {
 	}
 	if allowed := s.repo.Config.All("clada.allowActions"); len(allowed) > 0 {
 		o.apply.Actions = strings.FieldsFunc(strings.Join(allowed, ","), func(r rune) bool { return r == ',' || r == ' ' })
+	}
+	rules := s.repo.IgnoreRules()
+	o.apply.Ignored = func(p batch.Path) bool { return rules.Ignored(string(p)) }
+	o.apply.Blob = func(prefix string) bool {
+		_, err := s.repo.Objects.Resolve(prefix + "^{blob}")
+		return err == nil
 	}
 	o.protect = s.repo.Config.All("clada.protect")
 	var run []string
@@ -305,7 +325,10 @@ func (s *session) forReal(r *report.Report, o *settings) error {
 		ID: r.ID, Batch: r.Batch, Results: r.Results, Problems: len(r.List.Problems), Author: o.author, Message: o.message,
 		Model: o.model, Tool: toolVersion, Staged: o.staged,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	return o.context.Save(context.WithoutCancel(s.ctx), to.LockTimeout)
 }
 
 // dryRun works out what apply would do, down to the tree it would commit.

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/git-clada/git-clada/internal/batch"
+	"github.com/git-clada/git-clada/internal/diag"
 	"github.com/git-clada/git-clada/internal/parse"
 	"github.com/git-clada/git-clada/internal/report"
 )
@@ -11,7 +14,8 @@ import (
 func parseCommand(e *edge) *cli.Command {
 	return &cli.Command{
 		Name: "parse", Usage: "show as JSON what is understood of a reply", ArgsUsage: "[FILE|-]",
-		Flags: append(parseFlags(), jsonFlag()),
+		Flags: append(parseFlags(), jsonFlag(),
+			&cli.StringFlag{Name: "to", Usage: "write the reply in the dialect `NAME` instead"}),
 		Action: func(c *cli.Context) error {
 			s, err := newSession(e, c)
 			if err != nil {
@@ -28,6 +32,12 @@ func parseCommand(e *edge) *cli.Command {
 			if err != nil {
 				return err
 			}
+			if to := c.String("to"); to != "" {
+				return s.convert(reply, o, to)
+			}
+			if o.Dialect == "sham" {
+				return s.parseSham(reply, o)
+			}
 			b, list := parse.Parse(reply, o)
 			if err := report.Parsed(s.out, b, list); err != nil {
 				return err
@@ -38,6 +48,40 @@ func parseCommand(e *edge) *cli.Command {
 			return nil
 		},
 	}
+}
+
+// parseSham writes what the parser of the sham dialect says, member for member.
+func (s *session) parseSham(reply []byte, o parse.Options) error {
+	if _, list := parse.Parse(reply, o); len(list.Problems) > 0 {
+		if code := list.Problems[0].Code; code == diag.InputTooLarge || code == diag.InvalidUTF8 {
+			return list.Problems[0].Error
+		}
+	}
+	doc := parse.ReadSham(reply, o)
+	if err := report.Encode(s.out, doc.Document(o.Strict)); err != nil {
+		return err
+	}
+	if len(doc.Errors) > 0 {
+		return exit(exitFailed)
+	}
+	return nil
+}
+
+// convert writes a reply in another dialect. What cannot be said in it is named, and nothing is written.
+func (s *session) convert(reply []byte, o parse.Options, to string) error {
+	if !slices.Contains(parse.Dialects(), to) {
+		return usagef("to: %q is not known; there are %v", to, parse.Dialects())
+	}
+	b, list := parse.Parse(reply, o)
+	if len(list.Problems) > 0 {
+		return list.Problems[0].Error
+	}
+	text, err := parse.Format(b, to)
+	if err != nil {
+		return err
+	}
+	s.printf("%s", text)
+	return nil
 }
 
 // parseFlags are the flags that say how a reply is read.
@@ -70,6 +114,7 @@ func (s *session) parseSettings() (parse.Options, error) {
 	if match == "whitespace" {
 		o.Match = batch.Whitespace
 	}
+	o.OnlyExact = s.text("match", "") == "exact"
 	for name, to := range map[string]*bool{
 		"strict": &o.Strict, "allow-empty-replace": &o.AllowEmptyReplace, "strict-dividers": &o.StrictDividers,
 	} {

@@ -64,6 +64,7 @@ func (p *planner) context(r *Result, op batch.Context) *diag.Error {
 			entries = append(entries, ContextEntry{name, p.sizeOf(batch.Path(name))})
 		}
 		r.Data = entries
+		r.Did = append(r.Did, Effect{Verb: "listed-context", Files: len(entries)})
 	case "prune", "clear":
 		removed := []string{}
 		for _, name := range append([]string(nil), list.Paths()...) {
@@ -76,6 +77,7 @@ func (p *planner) context(r *Result, op batch.Context) *diag.Error {
 			removed = append(removed, name)
 		}
 		r.Data = map[string]any{"removed": removed}
+		r.Did = append(r.Did, Effect{Verb: op.Verb + "-context", Files: len(removed)})
 	}
 	return nil
 }

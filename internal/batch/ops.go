@@ -288,6 +288,14 @@ func (o Patch) Name() string {
 	return "move"
 }
 
+// Names gives the names of all ops.
+func Names() []string {
+	return []string{
+		"write", "append", "edit", "edit_range", "edit_lines", "insert", "remove", "move", "copy", "mkdir", "rmdir", "touch", "read", "list",
+		"grep", "glob", "run", "exec", "context_add", "context_remove", "context_list", "context_prune", "context_clear",
+	}
+}
+
 func (Write) sealed()        {}
 func (Append) sealed()       {}
 func (Edit) sealed()         {}

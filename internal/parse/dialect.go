@@ -37,7 +37,7 @@ type fenceDialect interface {
 type finisher interface{ finish(s *scan) }
 
 // registry holds the dialects in the order in which they are tried at each place.
-var registry = []dialect{aider{}, markers{}, sham{}, v4a{}, patch{}, cml{}, tags{}}
+var registry = []dialect{markers{}, cml{}, tags{}, sham{}, aider{}, v4a{}, patch{}}
 
 // The codes of warnings.
 const (

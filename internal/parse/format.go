@@ -2,149 +2,139 @@ package parse
 
 import (
 	"errors"
-	"strconv"
+	"reflect"
 	"strings"
 
 	"github.com/git-clada/git-clada/internal/batch"
+	"github.com/git-clada/git-clada/internal/diag"
 )
 
 // ErrNoForm says that a dialect cannot express an op.
 var ErrNoForm = errors.New("the dialect has no form for this operation")
 
-// Format writes a batch in the markers dialect, such that parsing the text gives the batch again. Runs of marker
-// characters are made longer than any in the content, so nothing in the content can be taken for structure.
-func Format(b *batch.Batch) (string, error) {
+// form writes tasks in one dialect. A dialect without groups gives ErrNoForm for one.
+type form interface {
+	task(out *strings.Builder, t *batch.Task) error
+	group(out *strings.Builder, tasks func() error) error
+}
+
+func formOf(dialect string, b *batch.Batch) form {
+	switch dialect {
+	case "cml":
+		return cmlForm{}
+	case "tags":
+		return tagsForm{}
+	case "sham":
+		return &shamForm{}
+	case "aider":
+		return aiderForm{}
+	case "v4a":
+		return v4aForm{}
+	case "patch":
+		return patchForm{}
+	}
+	return newMarkersForm(b)
+}
+
+// Format writes a batch in a dialect, such that reading the text gives the same batch again. It reads it again itself:
+// what does not come back the same is refused, and the refusal names the task.
+func Format(b *batch.Batch, dialect string) (string, error) {
+	f := formOf(dialect, b)
 	var out strings.Builder
-	run := strings.Repeat("<", formatRun(b))
-	group := 0
-	for i := range b.Tasks {
-		t := &b.Tasks[i]
-		if t.Group != group {
-			closeGroup(&out, run, group)
-			openGroups(&out, run, group, t.Group)
-			group = t.Group
+	for i := 0; i < len(b.Tasks); {
+		first := i
+		group := b.Tasks[i].Group
+		for i++; group > 0 && i < len(b.Tasks) && b.Tasks[i].Group == group; i++ {
 		}
-		if err := formatTask(&out, run, t.Op); err != nil {
+		write := func() error {
+			for k := first; k < i; k++ {
+				if err := f.task(&out, &b.Tasks[k]); err != nil {
+					return cannotSay(&b.Tasks[k], dialect)
+				}
+			}
+			return nil
+		}
+		err := write
+		if i-first > 1 {
+			err = func() error {
+				err := f.group(&out, write)
+				if errors.Is(err, ErrNoForm) {
+					return diag.New(diag.InvalidArgument, "%s has no groups: tasks %d to %d stand in one", dialect, first+1, i).
+						WithHint("use markers or cml")
+				}
+				return err
+			}
+		}
+		if err := err(); err != nil {
 			return "", err
 		}
 	}
-	closeGroup(&out, run, group)
+	again, list := Parse([]byte(out.String()), Options{Dialect: dialect, AllowEmptyReplace: true})
+	for k := range b.Tasks {
+		if len(list.Problems) > 0 && len(again.Tasks) == 0 || k >= len(again.Tasks) || !SameOp(b.Tasks[k].Op, again.Tasks[k].Op) {
+			return "", cannotSay(&b.Tasks[k], dialect)
+		}
+	}
 	return out.String(), nil
 }
 
-func openGroups(out *strings.Builder, run string, from, to int) {
-	if to > 0 && to != from {
-		out.WriteString(run + " TASKS\n")
-	}
+func cannotSay(t *batch.Task, dialect string) error {
+	return diag.New(diag.InvalidArgument, "task %d (%s) cannot be said in %s", t.Seq, t.Action, dialect).
+		At(t.Span.Pos()).WithHint("%s has no form that does exactly the same; try another dialect", dialect)
 }
 
-func closeGroup(out *strings.Builder, run string, group int) {
-	if group > 0 {
-		out.WriteString(strings.Repeat(">", len(run)) + " TASKS\n")
-	}
-}
+// SameOp reports whether two ops ask for the same. How strictly text is compared by default, and how a dialect words
+// its messages, does not count.
+func SameOp(a, b batch.Op) bool { return reflect.DeepEqual(canonical(a), canonical(b)) }
 
-// formatRun gives a run length that no content has.
-func formatRun(b *batch.Batch) int {
-	longest := minRun - 1
-	for i := range b.Tasks {
-		for _, text := range opKey(b.Tasks[i].Op) {
-			longest = max(longest, longestRun(text))
-		}
-		if e, ok := b.Tasks[i].Op.(batch.EditRange); ok {
-			longest = max(longest, longestRun(e.Start))
-		}
-	}
-	return longest + 1
-}
-
-func longestRun(s string) int {
-	longest, run := 0, 0
-	for i := 0; i < len(s); i++ {
-		if s[i] != '<' && s[i] != '>' && s[i] != '=' {
-			run = 0
-			continue
-		}
-		if i > 0 && s[i] != s[i-1] {
-			run = 0
-		}
-		run++
-		longest = max(longest, run)
-	}
-	return longest
-}
-
-func formatTask(out *strings.Builder, run string, op batch.Op) error {
-	end := strings.Repeat(">", len(run))
-	div := strings.Repeat("=", len(run))
+// canonical drops from an op what says nothing about its outcome.
+func canonical(op batch.Op) batch.Op {
 	switch o := op.(type) {
 	case batch.Write:
-		if o.Mode != batch.Any {
-			return ErrNoForm
+		o.Limit = 0
+		if len(o.Content) == 0 {
+			o.Content = nil
 		}
-		formatWrite(out, run, end, o.Path, "", string(o.Content))
+		return o
 	case batch.Append:
-		if !o.FreshLine {
-			return ErrNoForm
+		if len(o.Content) == 0 {
+			o.Content = nil
 		}
-		formatWrite(out, run, end, o.Path, ` append="true"`, string(o.Content))
-	case batch.Run:
-		out.WriteString(run + " RUN" + optional("dir", o.Dir) + "\n" + asLine(o.Command) + end + " END\n")
+		return o
 	case batch.Edit:
-		if len(o.Splits) != 1 {
-			return ErrNoForm
+		return canonicalEdit(o)
+	case batch.EditSeries:
+		edits := make([]batch.Edit, len(o.Edits))
+		for i, e := range o.Edits {
+			edits[i] = canonicalEdit(e)
 		}
-		out.WriteString(run + " SEARCH" + optional("path", o.Path) + formatCount(o.Expect) + "\n")
-		out.WriteString(asLine(o.Splits[0].Old) + div + "\n" + formatNew(o.Splits[0]) + end + " REPLACE\n")
+		o.Edits = edits
+		return o
+	case batch.EditFiles:
+		o.Edit = canonicalEdit(o.Edit)
+		return o
 	case batch.EditRange:
-		if len(o.Splits) != 1 {
-			return ErrNoForm
-		}
-		out.WriteString(run + " SEARCH-START" + optional("path", o.Path) + formatCount(o.Expect) + "\n")
-		out.WriteString(asLine(o.Start) + run + " SEARCH-END\n")
-		out.WriteString(asLine(o.Splits[0].Old) + div + "\n" + formatNew(o.Splits[0]) + end + " REPLACE\n")
-	default:
-		return ErrNoForm
+		o.Match, o.Splits = batch.Exact, canonicalSplits(o.Splits)
+		o.AllowEmpty = o.Splits[0].NoNew
+		return o
+	case batch.Patch:
+		o.Match = batch.Exact
+		return o
 	}
-	return nil
+	return op
 }
 
-func formatWrite(out *strings.Builder, run, end, path, extra, content string) {
-	if content != "" && !strings.HasSuffix(content, "\n") {
-		extra += ` final-newline="false"`
-		content = asLine(content)
-	}
-	out.WriteString(run + " WRITE" + optional("path", path) + extra + "\n" + content + end + " END\n")
+func canonicalEdit(e batch.Edit) batch.Edit {
+	e.Match, e.HintCount, e.Near, e.Splits = batch.Exact, "", 0, canonicalSplits(e.Splits)
+	e.AllowEmpty = e.Lines || e.Splits[0].NoNew
+	return e
 }
 
-func formatNew(s batch.Split) string {
-	if s.NoNew {
-		return ""
+func canonicalSplits(splits []batch.Split) []batch.Split {
+	all := make([]batch.Split, len(splits))
+	for i, s := range splits {
+		s.Divider = 0
+		all[i] = s
 	}
-	return asLine(s.New)
-}
-
-// asLine ends a text with the line end that is dropped again when it is read: a CR before a plain LF would go with it.
-func asLine(text string) string {
-	if strings.HasSuffix(text, "\r") {
-		return text + "\r\n"
-	}
-	return text + "\n"
-}
-
-func formatCount(e batch.Expect) string {
-	if e.All {
-		return ` count="all"`
-	}
-	if e.Count == 1 {
-		return ""
-	}
-	return ` count="` + strconv.Itoa(e.Count) + `"`
-}
-
-func optional(name, value string) string {
-	if value == "" {
-		return ""
-	}
-	return " " + name + `="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
+	return all
 }

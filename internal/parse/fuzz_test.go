@@ -44,27 +44,38 @@ func seeds(f *testing.F) {
 		}
 		f.Add(text)
 	}
-	examples, err := os.ReadFile("../../testdata/parse/markers/examples.txt")
-	if err != nil {
-		f.Fatal(err)
+	for _, reply := range exampleReplies(f) {
+		f.Add([]byte(reply))
 	}
-	text := string(examples)
-	more, err := filepath.Glob("../../testdata/apply/*.txt")
-	if err != nil || len(more) == 0 {
-		f.Fatal("no examples", err)
+}
+
+// exampleReplies gives the replies of all worked examples.
+func exampleReplies(tb testing.TB) []string {
+	files, err := filepath.Glob("../../testdata/apply/*.txt")
+	if err != nil || len(files) == 0 {
+		tb.Fatal("no examples", err)
 	}
-	for _, name := range more {
+	var all []string
+	for _, name := range append(files, "../../testdata/parse/markers/examples.txt") {
 		examples, err := os.ReadFile(name)
 		if err != nil {
-			f.Fatal(err)
+			tb.Fatal(err)
 		}
-		text += string(examples)
-	}
-	for line := range strings.Lines(text) {
-		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "reply: "); ok {
-			f.Add([]byte(notation(rest)))
+		for line := range strings.Lines(string(examples)) {
+			if rest, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "reply: "); ok {
+				all = append(all, notation(rest))
+			}
 		}
 	}
+	for _, mode := range []string{"strict", "lenient"} {
+		for _, e := range readShamExamples(tb, "../../testdata/parse/sham/"+mode+".txt") {
+			all = append(all, e.input)
+		}
+	}
+	for _, text := range Examples("sham") {
+		all = append(all, text)
+	}
+	return all
 }
 
 // FuzzParse: parsing never panics, numbers are consecutive, spans are in order and inside the reply, every problem has
@@ -94,25 +105,6 @@ func FuzzParse(f *testing.F) {
 			if p.Hint == "" {
 				t.Fatalf("problem without a hint: %v", p.Error)
 			}
-		}
-	})
-}
-
-// FuzzFormat: a batch that is written out and read again is the same batch.
-func FuzzFormat(f *testing.F) {
-	seeds(f)
-	f.Fuzz(func(t *testing.T, reply []byte) {
-		b, _ := Parse(reply, Options{AllowEmptyReplace: true})
-		text, err := Format(b)
-		if err != nil {
-			t.Skip("not expressible: " + err.Error())
-		}
-		again, list := Parse([]byte(text), Options{AllowEmptyReplace: true})
-		if len(b.Tasks) > 0 && len(list.Problems) > 0 {
-			t.Fatalf("written out as\n%s\nit has problems:\n%s", text, listText(list.Problems, nil))
-		}
-		if got, want := ops(again), ops(b); !reflect.DeepEqual(got, want) {
-			t.Fatalf("written out as\n%s\ngot  %q\nwant %q", text, got, want)
 		}
 	})
 }

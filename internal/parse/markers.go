@@ -53,6 +53,9 @@ func (markers) open(s *scan, i int) (next int, ok bool) {
 		}
 		return 0, false
 	}
+	if m := aiderMark(line); m.class == opener && m.run > 0 && s.reads("aider") {
+		return 0, false // a bare SEARCH belongs to that dialect, with a path or without
+	}
 	return s.atLevel(s.table(), i, int32(len(s.table().marks)), 0, false)
 }
 

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,6 +79,22 @@ func (d sham) open(s *scan, i int) (next int, ok bool) {
 		b.span = s.span(b.StartLine-1, min(max(b.last, b.StartLine), s.lines())-1)
 	}
 	return min(next, s.lines()), ok
+}
+
+// ReadSham reads a reply in this dialect only, as apply does, or by the exact grammar if o.Strict.
+func ReadSham(reply []byte, o Options) *Sham {
+	if o.Strict {
+		return ParseSham(string(reply), true)
+	}
+	o.Dialect = "sham"
+	s := newScan(normalize(reply), o, &batch.Batch{}, &diag.List{})
+	s.hadBOM = bytes.HasPrefix(reply, byteOrderMark)
+	s.run()
+	doc, _ := s.memo["sham doc"].(*Sham)
+	if doc == nil {
+		doc = &Sham{}
+	}
+	return doc
 }
 
 // finish makes tasks and problems of all blocks: whether a block may run depends on the errors of all others.

@@ -15,7 +15,7 @@ type shamExample struct {
 	blocks, errors, warnings []string
 }
 
-func readShamExamples(t *testing.T, file string) []shamExample {
+func readShamExamples(t testing.TB, file string) []shamExample {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -149,7 +149,13 @@ func (r *Report) document() *document {
 			}
 		}
 	}
-	d.problems(r)
+	if nothing := r.nothingFound(); nothing != nil {
+		// Success speaks of blocks, and there is none that failed; the exit status says that nothing was done.
+		d.Success, d.FatalError, d.Code, d.Hint = true, nothing.Message, nothing.Code, nothing.Hint
+		d.ParseErrors = nil
+	} else {
+		d.problems(r)
+	}
 	if r.Receipt != nil {
 		rc := r.Receipt
 		d.Base, d.Branch, d.PreCommit, d.GitCommit = rc.Base, rc.Branch, string(rc.Pre), string(rc.Post)
@@ -159,6 +165,14 @@ func (r *Report) document() *document {
 		d.FatalError, d.Code, d.Hint = r.Fatal.Message, r.Fatal.Code, r.Fatal.Hint
 	}
 	return d
+}
+
+// nothingFound gives what is said of a reply without any block.
+func (r *Report) nothingFound() *diag.Error {
+	if p := r.problems(); len(p) == 1 && p[0].NoBlock && p[0].Refuses {
+		return p[0].Error
+	}
+	return nil
 }
 
 func (t tally) status() string {

@@ -263,6 +263,12 @@ func effect(e apply.Effect, m *apply.Match) string {
 			return fmt.Sprintf("Removed %s (%s)", path, plural(e.Files, "file"))
 		}
 		return "Removed " + path
+	case "listed-context":
+		return fmt.Sprintf("The context has %s", plural(e.Files, "file"))
+	case "prune-context":
+		return fmt.Sprintf("Pruned the context (%s)", plural(e.Files, "file"))
+	case "clear-context":
+		return fmt.Sprintf("Cleared the context (%s)", plural(e.Files, "file"))
 	case "joined-context":
 		return "Added " + path + " to the context"
 	case "left-context":
@@ -402,6 +408,9 @@ func (p *printer) warn() {
 }
 
 func (p *printer) summary() {
+	if p.nothingFound() != nil {
+		return
+	}
 	if p.Refused {
 		p.printf("\n%s: nothing was changed, since it is in doubt where the blocks of this reply end\n", p.paint(red, "refused"))
 		return

@@ -33,7 +33,7 @@ const journalVersion = 1
 
 func journalFile(r *repo.Repo) string { return filepath.Join(r.Private, "journal") }
 
-// writeJournal replaces the journal: temporary file, sync, rename, sync of the directory.
+// writeJournal replaces the journal.
 func writeJournal(r *repo.Repo, j *journal, fault Fault) error {
 	if fault != nil {
 		if err := fault("journal"); err != nil {
@@ -45,11 +45,18 @@ func writeJournal(r *repo.Repo, j *journal, fault Fault) error {
 	if err != nil {
 		return err
 	}
-	file := journalFile(r)
+	if err := writeSynced(journalFile(r), data); err != nil {
+		return cannotWrite(err)
+	}
+	return nil
+}
+
+// writeSynced replaces a file as a whole: temporary file, sync, rename, sync of the directory.
+func writeSynced(file string, data []byte) error {
 	tmp := file + ".tmp"
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
-		return cannotWrite(err)
+		return err
 	}
 	_, err = f.Write(data)
 	if err == nil {
@@ -66,9 +73,8 @@ func writeJournal(r *repo.Repo, j *journal, fault Fault) error {
 	}
 	if err != nil {
 		os.Remove(tmp)
-		return cannotWrite(err)
 	}
-	return nil
+	return err
 }
 
 func syncDir(dir string) error {
