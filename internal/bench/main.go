@@ -60,7 +60,7 @@ func main() {
 	if len(sizes) == 0 {
 		sizes = []string{"200", "20000"}
 	}
-	fmt.Printf("%-28s %8s %10s %10s %7s\n", "case", "files", "clada", "git", "ratio")
+	fmt.Printf("%-34s %8s %10s %10s %7s\n", "case", "files", "clada", "git", "ratio")
 	for _, s := range sizes {
 		if s == "parse" {
 			continue
@@ -69,6 +69,7 @@ func main() {
 		check(err)
 		benchRepository(n)
 	}
+	fmt.Printf("%-34s %8s %10s %10s %7s\n", "parse a reply of", "MB", "clada", "wc -l", "ratio")
 	benchParse()
 }
 
@@ -105,7 +106,7 @@ func benchRepository(n int) {
 	ours := memory(dir, *program, "apply", "-q", one)
 	undo()
 	gits := memory(dir, "git", "status")
-	fmt.Printf("%-28s %8d %9dM %9dM %7.2f\n", "memory: apply / git status", n, ours>>10, gits>>10, float64(ours)/float64(gits))
+	fmt.Printf("%-34s %8d %9dM %9dM %7.2f\n", "memory: apply / git status", n, ours>>10, gits>>10, float64(ours)/float64(gits))
 }
 
 // generate makes a repository of n small files, committed, with an index that is not racy.
@@ -144,7 +145,7 @@ func compare(name string, n int, clada, cladaBack, git, gitBack func()) {
 		}
 	}
 	ma, mb := median(a), median(b)
-	fmt.Printf("%-28s %8d %8.1fms %8.1fms %7.2f\n", name, n, ms(ma), ms(mb), float64(ma)/float64(mb))
+	fmt.Printf("%-34s %8d %8.1fms %8.1fms %7.2f\n", name, n, ms(ma), ms(mb), float64(ma)/float64(mb))
 }
 
 func timed(do, back func()) time.Duration {
@@ -177,16 +178,7 @@ func benchParse() {
 	dir, err := os.MkdirTemp("", "clada-bench-")
 	check(err)
 	defer os.RemoveAll(dir)
-	block := "Some prose about it.\n\n" + reply + "<<<<<<< WRITE path=\"x\"\n" + strings.Repeat("content of some length, as lines are\n", 20) + ">>>>>>> END\n"
-	for _, c := range []struct{ name, text string }{
-		{"parse 10 MB of blocks", repeat(block)},
-		{"parse 10 MB, one block", "<<<<<<< WRITE path=\"x\"\n" + repeat("a line of content\n") + ">>>>>>> END\n"},
-		{"parse 10 MB, openers only", repeat("<<<<<<< WRITE path=\"x\"\n")},
-		{"parse 10 MB, closers only", repeat(">>>>>>> END\n")},
-		{"parse 10 MB, dividers only", "<<<<<<< EDIT path=\"x\"\n" + repeat("=======\n") + ">>>>>>> REPLACE\n"},
-		{"parse 10 MB, one line", strings.Repeat("<", 10_000_000)},
-		{"parse 10 MB, <think> only", repeat("<think>\n")},
-	} {
+	for _, c := range parseCases() {
 		file := filepath.Join(dir, "reply.md")
 		check(os.WriteFile(file, []byte(c.text), 0o666))
 		read := func() {
@@ -194,10 +186,6 @@ func benchParse() {
 			check(err)
 			parse.Parse(text, parse.Options{})
 		}
-		compare(c.name, 0, read, nil, func() { run(dir, "wc", "-l", file) }, nil)
+		compare(c.name, len(c.text)/1_000_000, read, nil, func() { run(dir, "wc", "-l", file) }, nil)
 	}
-}
-
-func repeat(s string) string {
-	return strings.Repeat(s, 10_000_000/len(s)+1)[:10_000_000/len(s)*len(s)]
 }

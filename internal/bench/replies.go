@@ -1,0 +1,87 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/git-clada/git-clada/internal/parse"
+)
+
+// parseCase is a reply whose reading is timed.
+type parseCase struct{ name, text string }
+
+// parseCases gives replies of 10 MB in each dialect, and of 50 MB to show that time grows with size only; then replies
+// that are made to be slow to read.
+func parseCases() []parseCase {
+	const mb = 1_000_000
+	content := strings.Repeat("content of some length, as lines are\n", 20)
+	var all []parseCase
+	for _, dialect := range parse.Dialects() {
+		block := "Some prose about it.\n\n" + blocks(dialect, content)
+		all = append(all, parseCase{dialect, fill(10*mb, "", block, "")}, parseCase{dialect, fill(49*mb, "", block, "")})
+	}
+	hostile := func(name, before, s, behind string) {
+		all = append(all, parseCase{name, fill(10*mb, before, s, behind)})
+	}
+	hostile("prose", "", "a line of prose without anything in it\n", "")
+	hostile("markers: one block", "<<<<<<< WRITE path=\"x\"\n", "a line of content\n", ">>>>>>> END\n")
+	hostile("markers: openers", "", "<<<<<<< WRITE path=\"x\"\n", "")
+	hostile("markers: closers", "", ">>>>>>> END\n", "")
+	hostile("markers: dividers", "<<<<<<< EDIT path=\"x\"\n", "=======\n", ">>>>>>> REPLACE\n")
+	hostile("one line of <", "", "<", "")
+	hostile("think", "", "<think>\n", "")
+	hostile("cml: openers", "", "<write path=\"x\">\n", "")
+	hostile("cml: sections without end", "", "<write path=\"x\"><![CDATA[\n", "")
+	hostile("cml: deep groups", "", "<tasks>", "")
+	hostile("cml: end tags on one line", "", "</write>", "")
+	hostile("cml: half a tag", "", "<write path=\"\n", "")
+	hostile("tags: openers", "", "<edit><file>a</file><find>\n", "")
+	hostile("tags: levels in one body", "<edit><file>a</file>", "<find><find></find>", "</edit>")
+	hostile("tags: pairs", "<edit><file>a</file>", "<find>a</find><replace>b</replace>\n", "</edit>")
+	hostile("tags: comments", "", "<!-- ", "")
+	hostile("tags: closers", "", "</content>\n", "")
+	hostile("sham: headers", "", "#!nesl [@three-char-SHA-256: abc]\n", "")
+	hostile("sham: indented headers", "", " #!nesl [@three-char-SHA-256: abc]\n", "")
+	hostile("sham: heredocs without end", "", "#!nesl [@three-char-SHA-256: abc]\na = <<'EOT_abc'\nx\n#!end_abc\n\n", "")
+	hostile("sham: delimiters that end nothing", "#!nesl [@three-char-SHA-256: abc]\na = <<'EOT_abc'\n", "see <<EOT_abc\n", "")
+	hostile("aider: openers", "a.py\n", "<<<<<<< SEARCH\n", "")
+	hostile("aider: dividers", "a.py\n<<<<<<< SEARCH\n", "=======\n", ">>>>>>> REPLACE\n")
+	hostile("v4a: openers", "", "*** Begin Patch\n", "")
+	hostile("v4a: openers in lists", "", "- *** Begin Patch\n", "")
+	hostile("patch: headers", "", "--- a/x\n+++ b/x\n@@\n", "")
+	hostile("patch: hunks with wrong counts", "```diff\n--- a/x\n+++ b/x\n", "@@ -1,99999999 +1,99999999 @@\n x\n", "```\n")
+	hostile("fences of 200 indentations", "", indented(), "")
+	return all
+}
+
+// fill repeats s between two texts up to a size in bytes.
+func fill(size int, before, s, behind string) string {
+	return before + strings.Repeat(s, max(1, (size-len(before)-len(behind))/len(s))) + behind
+}
+
+func indented() string {
+	var b strings.Builder
+	for i := range 200 {
+		b.WriteString(strings.Repeat(" ", i) + "```\n" + strings.Repeat(" ", i) + "<write path=\"x\"><![CDATA[]]></write>\n" + strings.Repeat(" ", i) + "```\n")
+	}
+	return b.String()
+}
+
+// blocks gives an edit and a file in a dialect.
+func blocks(dialect, content string) string {
+	added := "+" + strings.ReplaceAll(strings.TrimSuffix(content, "\n"), "\n", "\n+") + "\n"
+	switch dialect {
+	case "cml":
+		return "<edit path=\"f.txt\"><search><![CDATA[title 7]]></search><replace><![CDATA[title seven]]></replace></edit>\n<write path=\"x\"><![CDATA[" + content + "]]></write>\n"
+	case "tags":
+		return "<edit>\n<file>f.txt</file>\n<find>title 7</find>\n<replace>title seven</replace>\n</edit>\n<create>\n<file>x</file>\n<content>\n" + content + "</content>\n</create>\n"
+	case "sham":
+		return "#!nesl [@three-char-SHA-256: abc]\naction = \"file_write\"\npath = \"x\"\ncontent = <<'EOT_abc'\n" + content + "EOT_abc\n#!end_abc\n"
+	case "aider":
+		return "f.txt\n```\n<<<<<<< SEARCH\ntitle 7\n=======\n" + content + ">>>>>>> REPLACE\n```\n"
+	case "v4a":
+		return "*** Begin Patch\n*** Add File: x\n" + added + "*** Update File: f.txt\n-title 7\n+title seven\n*** End Patch\n"
+	case "patch":
+		return "```diff\n--- a/f.txt\n+++ b/f.txt\n@@ -1,1 +1,21 @@\n title 7\n" + added + "```\n"
+	}
+	return reply + "<<<<<<< WRITE path=\"x\"\n" + content + ">>>>>>> END\n"
+}
