@@ -53,7 +53,7 @@ func (p *planner) write(r *Result, op batch.Write) *diag.Error {
 		return tooLarge(path, int64(len(op.Content)), op.Limit)
 	}
 	p.made = nil
-	changed, err := p.store(path, was, op.Content)
+	changed, err := p.store(path, was, []byte(op.Content))
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (p *planner) chmod(path batch.Path, exec *bool) (changed bool, err *diag.Er
 }
 
 // warnEOL says when a whole-file write changes the line endings of a file.
-func (p *planner) warnEOL(r *Result, path batch.Path, was *Node, content []byte) {
+func (p *planner) warnEOL(r *Result, path batch.Path, was *Node, content string) {
 	if was.Size > p.o.MaxFileSize || len(content) == 0 {
 		return
 	}
@@ -124,7 +124,7 @@ func (p *planner) warnEOL(r *Result, path batch.Path, was *Node, content []byte)
 	if err != nil || firstEnding(string(old)) == "" || isBinary(old) {
 		return
 	}
-	if before, after := ending(string(old)), ending(string(content)); before != after {
+	if before, after := ending(string(old)), ending(content); before != after {
 		name := map[string]string{"\n": "LF", "\r\n": "CRLF"}
 		p.warnings = append(p.warnings, diag.Warning{
 			Dialect: r.Task.Dialect, Code: "EOL_CHANGED", Pos: r.Task.Span.Pos(),
@@ -143,7 +143,7 @@ func (p *planner) append(r *Result, op batch.Append) *diag.Error {
 		return p.missing(path)
 	}
 	if was == nil {
-		if _, err := p.store(path, nil, op.Content); err != nil {
+		if _, err := p.store(path, nil, []byte(op.Content)); err != nil {
 			return err
 		}
 		r.Did = append(r.Did, Effect{Verb: "appended", Path: path, Bytes: len(op.Content)})
@@ -157,7 +157,7 @@ func (p *planner) append(r *Result, op batch.Append) *diag.Error {
 		return p.mayWrite(path, false)
 	}
 	eol := ending(string(old))
-	added := withEnding(string(op.Content), eol)
+	added := withEnding(op.Content, eol)
 	if op.FreshLine && len(old) > 0 && old[len(old)-1] != '\n' {
 		added = eol + added
 	}

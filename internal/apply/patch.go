@@ -45,7 +45,7 @@ func (p *planner) patch(r *Result, op batch.Patch) *diag.Error {
 		return err
 	}
 	if was == nil && op.MayCreate {
-		return p.write(r, batch.Write{Path: op.Path, Content: []byte(addedLines(op.Hunks)), Mode: batch.Create, Exec: op.Exec})
+		return p.write(r, batch.Write{Path: op.Path, Content: addedLines(op.Hunks), Mode: batch.Create, Exec: op.Exec})
 	}
 	if was == nil {
 		return p.missingForPatch(path, op)

@@ -216,13 +216,13 @@ func TestOps(t *testing.T) {
 		{batch.EditLines{Path: "a", Spec: "3-9", New: "x"}, "1\n2\n3\n", diag.InvalidArgument},
 		{batch.Insert{Path: "a", Anchors: []string{"2"}, Content: "2b\n"}, "1\n2\n2b\n3\n", ""},
 		{batch.Insert{Path: "a", Anchors: []string{"2"}, Content: "1b\n", Before: true}, "1\n1b\n2\n3\n", ""},
-		{batch.Write{Path: "a", Content: []byte("x"), Mode: batch.Create}, "1\n2\n3\n", diag.FileExists},
-		{batch.Write{Path: "new", Content: []byte("x"), Mode: batch.Overwrite}, "1\n2\n3\n", diag.FileNotFound},
+		{batch.Write{Path: "a", Content: "x", Mode: batch.Create}, "1\n2\n3\n", diag.FileExists},
+		{batch.Write{Path: "new", Content: "x", Mode: batch.Overwrite}, "1\n2\n3\n", diag.FileNotFound},
 		{batch.Rmdir{Path: "d"}, "1\n2\n3\n", diag.DirectoryNotEmpty},
 		{batch.Move{From: "a", To: "d/x.go"}, "1\n2\n3\n", diag.FileExists},
 		{batch.Copy{From: "d", To: "d/e", Recursive: true, Overwrite: true}, "1\n2\n3\n", diag.InvalidArgument},
 		{batch.Read{Path: "l"}, "1\n2\n3\n", diag.SymlinkNotAllowed},
-		{batch.Append{Path: "d", Content: []byte("x")}, "1\n2\n3\n", diag.IsDirectory},
+		{batch.Append{Path: "d", Content: "x"}, "1\n2\n3\n", diag.IsDirectory},
 		{batch.Mkdir{Path: "q/r"}, "1\n2\n3\n", diag.FileNotFound},
 	} {
 		b := &batch.Batch{Tasks: []batch.Task{{Seq: 1, Op: c.op}}}

@@ -20,7 +20,7 @@ type substitution struct {
 func (p *planner) editLinesOf(r *Result, path batch.Path, was *Node, op batch.Edit) *diag.Error {
 	if len(op.Splits) > 1 && (was == nil || was.Kind == Regular && was.Size == 0) {
 		if i := slices.IndexFunc(op.Splits, func(s batch.Split) bool { return onlyBlankLines(s.Old) }); i >= 0 {
-			return p.write(r, batch.Write{Path: op.Path, Content: []byte(endedLines(op.Splits[i])), Mode: batch.Fill})
+			return p.write(r, batch.Write{Path: op.Path, Content: endedLines(op.Splits[i]), Mode: batch.Fill})
 		}
 	}
 	content, err := p.readable(path, was)

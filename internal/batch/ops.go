@@ -12,7 +12,7 @@ type Op interface {
 // Write stores Content as the whole file.
 type Write struct {
 	Path    string
-	Content []byte
+	Content string
 	Mode    WriteMode
 	Limit   int64 // most bytes that Content may have; 0 is the usual limit
 	Exec    *bool // make the file executable, or not; nil keeps what it is
@@ -32,7 +32,7 @@ const (
 // Append adds Content at the end of a file, creating it if it is missing.
 type Append struct {
 	Path      string
-	Content   []byte
+	Content   string
 	FreshLine bool // end an unfinished last line first
 	MustExist bool // a missing file is a failure
 }

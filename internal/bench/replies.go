@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/git-clada/git-clada/internal/parse"
@@ -13,11 +14,11 @@ type parseCase struct{ name, text string }
 // that are made to be slow to read.
 func parseCases() []parseCase {
 	const mb = 1_000_000
-	content := strings.Repeat("content of some length, as lines are\n", 20)
 	var all []parseCase
 	for _, dialect := range parse.Dialects() {
-		block := "Some prose about it.\n\n" + blocks(dialect, content)
-		all = append(all, parseCase{dialect, fill(10*mb, "", block, "")}, parseCase{dialect, fill(49*mb, "", block, "")})
+		all = append(all, parseCase{dialect + ", files of 200 lines", answer(dialect, 10*mb, 200)},
+			parseCase{dialect + ", files of 200 lines", answer(dialect, 49*mb, 200)},
+			parseCase{dialect + ", files of 10 lines", answer(dialect, 10*mb, 10)})
 	}
 	hostile := func(name, before, s, behind string) {
 		all = append(all, parseCase{name, fill(10*mb, before, s, behind)})
@@ -53,6 +54,17 @@ func parseCases() []parseCase {
 	return all
 }
 
+// answer writes a reply in a dialect up to a size in bytes: prose, edits and files with some lines each.
+func answer(dialect string, size, lines int) string {
+	content := strings.Repeat("content of some length, as lines are\n", lines)
+	var b strings.Builder
+	for i := 0; b.Len() < size; i++ {
+		n := strconv.Itoa(i)
+		b.WriteString("Some prose about it.\n\n" + blocks(dialect, n, content, lines))
+	}
+	return b.String()
+}
+
 // fill repeats s between two texts up to a size in bytes.
 func fill(size int, before, s, behind string) string {
 	return before + strings.Repeat(s, max(1, (size-len(before)-len(behind))/len(s))) + behind
@@ -66,22 +78,26 @@ func indented() string {
 	return b.String()
 }
 
-// blocks gives an edit and a file in a dialect.
-func blocks(dialect, content string) string {
+// blocks gives an edit and a file in a dialect; n makes them different from others.
+func blocks(dialect, n, content string, lines int) string {
 	added := "+" + strings.ReplaceAll(strings.TrimSuffix(content, "\n"), "\n", "\n+") + "\n"
-	switch dialect {
-	case "cml":
-		return "<edit path=\"f.txt\"><search><![CDATA[title 7]]></search><replace><![CDATA[title seven]]></replace></edit>\n<write path=\"x\"><![CDATA[" + content + "]]></write>\n"
-	case "tags":
-		return "<edit>\n<file>f.txt</file>\n<find>title 7</find>\n<replace>title seven</replace>\n</edit>\n<create>\n<file>x</file>\n<content>\n" + content + "</content>\n</create>\n"
-	case "sham":
-		return "#!nesl [@three-char-SHA-256: abc]\naction = \"file_write\"\npath = \"x\"\ncontent = <<'EOT_abc'\n" + content + "EOT_abc\n#!end_abc\n"
-	case "aider":
-		return "f.txt\n```\n<<<<<<< SEARCH\ntitle 7\n=======\n" + content + ">>>>>>> REPLACE\n```\n"
-	case "v4a":
-		return "*** Begin Patch\n*** Add File: x\n" + added + "*** Update File: f.txt\n-title 7\n+title seven\n*** End Patch\n"
-	case "patch":
-		return "```diff\n--- a/f.txt\n+++ b/f.txt\n@@ -1,1 +1,21 @@\n title 7\n" + added + "```\n"
+	forms := map[string]string{
+		"markers": "<<<<<<< SEARCH path=\"f%\"\ntitle 7\n=======\ntitle seven\n>>>>>>> REPLACE\n<<<<<<< WRITE path=\"x%\"\n$>>>>>>> END\n",
+		"cml": "<edit path=\"f%\"><search><![CDATA[title 7]]></search><replace><![CDATA[title seven]]></replace></edit>\n" +
+			"<write path=\"x%\"><![CDATA[$]]></write>\n",
+		"tags": "<edit>\n<file>f%</file>\n<find>title 7</find>\n<replace>title seven</replace>\n</edit>\n" +
+			"<create>\n<file>x%</file>\n<content>\n$</content>\n</create>\n",
+		"sham":  "#!nesl [@three-char-SHA-256: abc]\naction = \"file_write\"\npath = \"x%\"\ncontent = <<'EOT_abc'\n$EOT_abc\n#!end_abc\n",
+		"aider": "f%.txt\n```\n<<<<<<< SEARCH\ntitle 7\n=======\n$>>>>>>> REPLACE\n```\n",
+		"v4a":   "*** Begin Patch\n*** Add File: x%\n+*** Update File: f%\n-title 7\n+title seven\n*** End Patch\n",
+		"patch": "```diff\n--- a/f%\n+++ b/f%\n@@ -1,1 +1," + strconv.Itoa(lines+1) + " @@\n title 7\n+```\n",
 	}
-	return reply + "<<<<<<< WRITE path=\"x\"\n" + content + ">>>>>>> END\n"
+	form := forms[dialect]
+	if dialect == "v4a" {
+		form = strings.Replace(form, "x%\n+", "x%\n"+added, 1)
+	}
+	if dialect == "patch" {
+		form = strings.Replace(form, " title 7\n+", " title 7\n"+added, 1)
+	}
+	return strings.Replace(strings.ReplaceAll(form, "%", n), "$", content, 1)
 }

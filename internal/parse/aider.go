@@ -212,7 +212,7 @@ func (b *searchBlock) task() *diag.Error {
 		if !splits[0].NoNew {
 			content += "\n"
 		}
-		t.Op = batch.Write{Path: b.path, Content: []byte(content), Mode: batch.Fill}
+		t.Op = batch.Write{Path: b.path, Content: content, Mode: batch.Fill}
 	} else {
 		t.Op = batch.Edit{
 			Path: b.path, Splits: splits, Expect: batch.Expect{Count: 1}, Lines: true, Elision: true, AllowEmpty: true,
@@ -250,7 +250,7 @@ func (b *searchBlock) hint() int {
 		if i >= b.last {
 			break
 		}
-		rest, ok := strings.CutPrefix(string(b.line(i)), label)
+		rest, ok := strings.CutPrefix(b.bare(i), label)
 		n, err := strconv.Atoi(strings.Trim(rest, " \t"))
 		if !ok || err != nil {
 			continue
@@ -323,9 +323,13 @@ func (b *searchBlock) unescaped(first, last int) (text string, empty bool) {
 	if first >= last {
 		return "", true
 	}
+	v := b.view()
+	if whole := v.text[v.starts[first]:v.starts[last]]; !strings.HasPrefix(whole, `\`) && !strings.Contains(whole, "\n\\") {
+		return strings.TrimSuffix(whole, "\n"), false
+	}
 	lines := make([]string, 0, last-first)
 	for i := first; i < last; i++ {
-		line := strings.TrimSuffix(string(b.whole(i)), "\n")
+		line := b.raw(i)
 		if strings.HasPrefix(line, `\`) && escapable(strings.TrimLeft(line, `\`)) {
 			line = line[1:]
 		}
@@ -356,7 +360,7 @@ func (s *scan) strayReplace(i int) {
 	err.WithHint("the block above ended too early or its opener is wrong")
 	for _, w := range slices.Backward(s.list.Warnings) {
 		if w.Dialect == "aider" && w.Code == NearMiss {
-			err.WithHint("the block above ended too early or its opener is wrong: line %d has `%s`", w.Pos.Line, clip(string(s.line(w.Pos.Line-1))))
+			err.WithHint("the block above ended too early or its opener is wrong: line %d has `%s`", w.Pos.Line, clip(s.bare(w.Pos.Line-1)))
 			break
 		}
 	}

@@ -74,13 +74,13 @@ func (s *scan) pathCandidates(i int) (lines []int) {
 	if !up() {
 		return nil
 	}
-	if !isWrapper(string(s.line(j))) {
+	if !isWrapper(s.bare(j)) {
 		lines = append(lines, j)
-		if j--; !up() || !isWrapper(string(s.line(j))) {
+		if j--; !up() || !isWrapper(s.bare(j)) {
 			return lines
 		}
 	}
-	for up() && isWrapper(string(s.line(j))) {
+	for up() && isWrapper(s.bare(j)) {
 		j--
 	}
 	if j >= s.behind {
@@ -93,7 +93,7 @@ func (s *scan) pathCandidates(i int) (lines []int) {
 func (b *searchBlock) findPath() *diag.Error {
 	candidates := b.pathCandidates(b.first)
 	for _, line := range candidates {
-		if path, ok := pathLine(string(b.line(line))); ok {
+		if path, ok := pathLine(b.bare(line)); ok {
 			b.path = path
 			b.memo["aider path"] = path
 			return nil
@@ -101,7 +101,7 @@ func (b *searchBlock) findPath() *diag.Error {
 	}
 	inherited, _ := b.memo["aider path"].(string)
 	for _, line := range candidates {
-		if other := mentionedPath(string(b.line(line))); other != "" && other != inherited {
+		if other := mentionedPath(b.bare(line)); other != "" && other != inherited {
 			return diag.New(diag.InvalidArgument, "SEARCH needs path: line %d mentions %s but is not a path line", line+1, other).
 				WithHint("write %s alone on the line above", other)
 		}

@@ -20,11 +20,11 @@ func (a aider) openFence(s *scan, i int) (next int, ok bool) {
 		return 0, false
 	}
 	open, isFence := readFence(s.line(i))
-	tag := strings.TrimSpace(string(s.line(i)))
+	tag := strings.TrimSpace(s.bare(i))
 	if !isFence && !slices.Contains(wrapperTags[:5], tag) {
 		return 0, false
 	}
-	path, isPath := pathLine(string(s.line(i - 1)))
+	path, isPath := pathLine(s.bare(i - 1))
 	if !isPath || s.passed >= maxPassed {
 		return 0, false
 	}
@@ -60,7 +60,7 @@ const maxPassed = 1000
 // lineWith gives the first line at or behind i that is text and nothing else, or -1.
 func (s *scan) lineWith(i int, text string) int {
 	for ; i < s.lines(); i++ {
-		if strings.TrimSpace(string(s.line(i))) == text {
+		if strings.TrimSpace(s.bare(i)) == text {
 			return i
 		}
 	}
@@ -127,7 +127,7 @@ func (s *scan) wholeFile(path string, open, end int, isFence bool, f fence) {
 	}
 	s.addTask(batch.Task{
 		Dialect: "aider", Action: "whole_file", Params: []batch.Param{param("path", path), param("content", content)},
-		Span: s.span(open, end), Fenced: isFence, Op: batch.Write{Path: path, Content: []byte(content)},
+		Span: s.span(open, end), Fenced: isFence, Op: batch.Write{Path: path, Content: content},
 	})
 }
 

@@ -338,9 +338,9 @@ func (e *element) readWrite(t *batch.Task, path string, appends bool) *diag.Erro
 	t.Params = append(t.Params, batch.Param{Name: "content", Value: content})
 	content = strings.TrimPrefix(content, string(byteOrderMark))
 	if appends {
-		t.Op = batch.Append{Path: path, Content: []byte(content)}
+		t.Op = batch.Append{Path: path, Content: content}
 	} else {
-		t.Op = batch.Write{Path: path, Content: []byte(content)}
+		t.Op = batch.Write{Path: path, Content: content}
 	}
 	e.warnConflict(content)
 	return nil

@@ -92,14 +92,6 @@ func canonical(op batch.Op) batch.Op {
 	switch o := op.(type) {
 	case batch.Write:
 		o.Limit = 0
-		if len(o.Content) == 0 {
-			o.Content = nil
-		}
-		return o
-	case batch.Append:
-		if len(o.Content) == 0 {
-			o.Content = nil
-		}
 		return o
 	case batch.Edit:
 		return canonicalEdit(o)

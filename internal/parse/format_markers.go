@@ -32,14 +32,28 @@ func (f *markersForm) task(out *strings.Builder, t *batch.Task) error {
 func formatRun(b *batch.Batch) int {
 	longest := minRun - 1
 	for i := range b.Tasks {
-		for _, text := range opKey(b.Tasks[i].Op) {
+		for _, text := range textsOf(b.Tasks[i].Op) {
 			longest = max(longest, longestRun(text))
-		}
-		if e, ok := b.Tasks[i].Op.(batch.EditRange); ok {
-			longest = max(longest, longestRun(e.Start))
 		}
 	}
 	return longest + 1
+}
+
+// textsOf gives the texts of an op that stand in the content of its block.
+func textsOf(op batch.Op) []string {
+	switch o := op.(type) {
+	case batch.Write:
+		return []string{o.Content}
+	case batch.Append:
+		return []string{o.Content}
+	case batch.Run:
+		return []string{o.Command}
+	case batch.Edit:
+		return []string{o.Splits[0].Old, o.Splits[0].New}
+	case batch.EditRange:
+		return []string{o.Start, o.Splits[0].Old, o.Splits[0].New}
+	}
+	return nil
 }
 
 func longestRun(s string) int {
@@ -66,12 +80,12 @@ func formatTask(out *strings.Builder, run string, op batch.Op) error {
 		if o.Mode != batch.Any {
 			return ErrNoForm
 		}
-		formatWrite(out, run, end, o.Path, "", string(o.Content))
+		formatWrite(out, run, end, o.Path, "", o.Content)
 	case batch.Append:
 		if !o.FreshLine {
 			return ErrNoForm
 		}
-		formatWrite(out, run, end, o.Path, ` append="true"`, string(o.Content))
+		formatWrite(out, run, end, o.Path, ` append="true"`, o.Content)
 	case batch.Run:
 		out.WriteString(run + " RUN" + optional("dir", o.Dir) + "\n" + asLine(o.Command) + end + " END\n")
 	case batch.Edit:

@@ -26,7 +26,7 @@ func (aiderForm) task(out *strings.Builder, t *batch.Task) error {
 			return ErrNoForm
 		}
 		path, hasOld, hasNew = o.Path, false, len(o.Content) > 0
-		new = strings.TrimSuffix(string(o.Content), "\n")
+		new = strings.TrimSuffix(o.Content, "\n")
 	default:
 		return ErrNoForm
 	}
@@ -77,7 +77,7 @@ func (v4aForm) task(out *strings.Builder, t *batch.Task) error {
 			return ErrNoForm
 		}
 		b.WriteString("*** Add File: " + o.Path + "\n")
-		for line := range strings.Lines(string(o.Content)) {
+		for line := range strings.Lines(o.Content) {
 			b.WriteString("+" + strings.TrimSuffix(line, "\n") + "\n")
 		}
 	case batch.Remove:
@@ -184,7 +184,7 @@ func writeNewFile(b *strings.Builder, o batch.Write) {
 	if len(o.Content) == 0 {
 		return
 	}
-	lines := strings.SplitAfter(string(o.Content), "\n")
+	lines := strings.SplitAfter(o.Content, "\n")
 	if lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
 	}

@@ -45,9 +45,9 @@ func shamPairs(op batch.Op) (pairs []string, ok bool) {
 	switch o := op.(type) {
 	case batch.Write:
 		name := map[batch.WriteMode]string{batch.Any: "file_write", batch.Create: "file_create"}[o.Mode]
-		return append([]string{"action", name}, "path", o.Path, "content", string(o.Content)), name != ""
+		return append([]string{"action", name}, "path", o.Path, "content", o.Content), name != ""
 	case batch.Append:
-		return say("file_append", "path", o.Path, "content", string(o.Content))
+		return say("file_append", "path", o.Path, "content", o.Content)
 	case batch.Edit:
 		return shamEditPairs(o)
 	case batch.EditFiles:

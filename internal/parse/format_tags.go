@@ -58,9 +58,9 @@ func cmlCountOf(e batch.Expect) (string, bool) {
 func (cmlForm) task(out *strings.Builder, t *batch.Task) error {
 	switch o := t.Op.(type) {
 	case batch.Write:
-		out.WriteString("<write" + cmlAttribute("path", o.Path) + ">" + cdataSection(string(o.Content)) + "</write>\n")
+		out.WriteString("<write" + cmlAttribute("path", o.Path) + ">" + cdataSection(o.Content) + "</write>\n")
 	case batch.Append:
-		out.WriteString("<write" + cmlAttribute("path", o.Path) + ` append="true">` + cdataSection(string(o.Content)) + "</write>\n")
+		out.WriteString("<write" + cmlAttribute("path", o.Path) + ` append="true">` + cdataSection(o.Content) + "</write>\n")
 	case batch.Edit:
 		count, ok := cmlCountOf(o.Expect)
 		if !ok || len(o.Splits) != 1 {
@@ -138,7 +138,7 @@ func (tagsForm) task(out *strings.Builder, t *batch.Task) error {
 		if name == "" {
 			return ErrNoForm
 		}
-		out.WriteString(tagElement(name, "file", o.Path, "content", tagContent(string(o.Content))))
+		out.WriteString(tagElement(name, "file", o.Path, "content", tagContent(o.Content)))
 	case batch.Edit:
 		text, ok := tagEdit([]batch.Edit{o}, o.Path)
 		if !ok {
@@ -152,7 +152,7 @@ func (tagsForm) task(out *strings.Builder, t *batch.Task) error {
 		}
 		out.WriteString(text)
 	case batch.Append:
-		out.WriteString(tagElement("append", "file", o.Path, "content", tagContent(string(o.Content))))
+		out.WriteString(tagElement("append", "file", o.Path, "content", tagContent(o.Content)))
 	case batch.Insert:
 		name := "insert_after"
 		if o.Before {

@@ -203,9 +203,9 @@ func (b *block) readWrite(t *batch.Task, path string, values map[string]any) *di
 	}
 	t.Params = append(t.Params, batch.Param{Name: "content", Value: content})
 	if values["append"] == true {
-		t.Op = batch.Append{Path: path, Content: []byte(content), FreshLine: true}
+		t.Op = batch.Append{Path: path, Content: content, FreshLine: true}
 	} else {
-		t.Op = batch.Write{Path: path, Content: []byte(content)}
+		t.Op = batch.Write{Path: path, Content: content}
 	}
 	b.warnConflict(content)
 	return nil

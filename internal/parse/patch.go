@@ -106,21 +106,14 @@ func (s *scan) diffFence(i int) (next int, ok bool) {
 	return end, true
 }
 
-// raw gives line i without its line feed; a CR stays.
-func (s *scan) raw(i int) string { return strings.TrimSuffix(string(s.whole(i)), "\n") }
-
-// bare gives line i without line end.
-func (s *scan) bare(i int) string { return string(s.line(i)) }
-
 func isHunkHeader(line string) bool { return strings.HasPrefix(line, "@@") }
 
 // opensSection reports whether a file header stands at line i.
 func (s *scan) opensSection(i, limit int) bool {
-	line := s.line(i)
-	if len(line) < 4 || (line[0] != 'd' && line[0] != '-') {
+	text := s.bare(i)
+	if len(text) < 4 || (text[0] != 'd' && text[0] != '-') {
 		return false
 	}
-	text := string(line)
 	if strings.HasPrefix(text, "diff --git ") || strings.HasPrefix(text, "diff --cc ") || strings.HasPrefix(text, "diff --combined ") {
 		return true
 	}
@@ -404,7 +397,7 @@ func (h *fileHead) op(n sectionNames, hunks []batch.Hunk, tier batch.MatchTier) 
 		return action, refuse(diag.BinaryFile, "GIT binary patch for "+n.path, "binary patches are not supported; add the file by hand")
 	}
 	if action == "patch_create" {
-		w := batch.Write{Path: n.path, Content: []byte(newContent(hunks)), Mode: batch.Create}
+		w := batch.Write{Path: n.path, Content: newContent(hunks), Mode: batch.Create}
 		if h.newMode != "" {
 			exec := h.newMode == "100755"
 			w.Exec = &exec
@@ -503,6 +496,9 @@ func countOf(s string) int {
 
 // counted reads lines until both counts are used up; ok is false if a line cannot be of the hunk, or more follows.
 func (d *diffText) counted(at, old, new int) (lines []batch.HunkLine, next int, ok bool) {
+	if n := max(old, new); n > 0 && n <= d.hi-at {
+		lines = make([]batch.HunkLine, 0, n)
+	}
 	for at < d.hi && (old > 0 || new > 0) {
 		line := d.raw(at)
 		if rest, isMark := strings.CutPrefix(line, `\ `); isMark && len(lines) > 0 && rest != "" {

@@ -91,7 +91,7 @@ func exampleOf(dialect string, op batch.Op, what string) guideExample {
 }
 
 var (
-	sampleWrite = batch.Write{Path: "src/hello.py", Content: []byte("def hello():\n    print(\"Hello\")\n")}
+	sampleWrite = batch.Write{Path: "src/hello.py", Content: "def hello():\n    print(\"Hello\")\n"}
 	sampleOld   = "    print(\"Hello\")"
 	sampleNew   = "    print(\"Hello, world\")"
 	sampleLine  = []batch.HunkLine{{Kind: ' ', Text: "def hello():"}, {Kind: '-', Text: sampleOld}, {Kind: '+', Text: sampleNew}}
@@ -115,7 +115,7 @@ func markersGuide() guide {
 	}}
 	add := func(op batch.Op, what string) { g.examples = append(g.examples, exampleOf("markers", op, what)) }
 	add(sampleWrite, "Write a whole file, new or not")
-	add(batch.Append{Path: "notes.txt", Content: []byte("one more line\n"), FreshLine: true}, "Append to a file")
+	add(batch.Append{Path: "notes.txt", Content: "one more line\n", FreshLine: true}, "Append to a file")
 	add(sampleEdit(one), "Replace text")
 	add(sampleRange(), "Replace from one text through another")
 	add(batch.Run{Command: "mv old.txt new.txt"}, "Move, copy or remove files, or run a command (one per block)")
@@ -130,7 +130,7 @@ func cmlGuide() guide {
 	}}
 	add := func(op batch.Op, what string) { g.examples = append(g.examples, exampleOf("cml", op, what)) }
 	add(sampleWrite, "Write a whole file, new or not")
-	add(batch.Append{Path: "notes.txt", Content: []byte("one more line\n")}, "Append to a file")
+	add(batch.Append{Path: "notes.txt", Content: "one more line\n"}, "Append to a file")
 	add(sampleEdit(batch.Expect{Count: 1}), "Replace text")
 	add(sampleRange(), "Replace from one text through another")
 	add(batch.Move{From: "old.txt", To: "new.txt", Overwrite: true, Into: true}, "Move a file or directory")
@@ -238,7 +238,7 @@ func aiderGuide() guide {
 	edit := sampleEdit(batch.Expect{Count: 1})
 	edit.Lines, edit.Elision = true, true
 	g.examples = append(g.examples, exampleOf("aider", edit, "Replace lines"),
-		exampleOf("aider", batch.Write{Path: "src/new.py", Content: []byte("x = 1\n"), Mode: batch.Fill}, "Create a file"))
+		exampleOf("aider", batch.Write{Path: "src/new.py", Content: "x = 1\n", Mode: batch.Fill}, "Create a file"))
 	return g
 }
 

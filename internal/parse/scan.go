@@ -2,10 +2,9 @@ package parse
 
 import (
 	"bytes"
-	"fmt"
-	"hash/maphash"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"github.com/git-clada/git-clada/internal/batch"
 	"github.com/git-clada/git-clada/internal/diag"
@@ -18,6 +17,9 @@ type scan struct {
 	str      string  // the same
 	starts   []int32 // offset of each line, and one more for the end of the text
 	dialects []dialect
+	liners   []lineDialect
+	inliners []inlineDialect
+	fencers  []fenceDialect
 	opts     Options
 
 	strip  int   // leading blanks that are removed from every line: the indentation of the open fence
@@ -28,14 +30,17 @@ type scan struct {
 	noThinkEnd   map[string]bool // closing tags that were looked for and do not come any more
 	noCommentEnd bool
 
-	marks map[int]*markTable // of the markers dialect, per strip
-	views map[int]*view      // per strip
-	memo  map[string]any     // what a dialect keeps between blocks
+	marks     map[int]*markTable // of the markers dialect, per strip
+	views     map[int]*view      // per strip
+	seen      *view              // the one of seenStrip, the last that was asked for
+	seenStrip int
+	memo      map[string]any // what a dialect keeps between blocks
 
 	fences []fencedLines // the fences of the reply outside blocks
 	passed int           // fences that were looked at whole and turned out to hold blocks
 
-	hadBOM bool // the reply started with a byte order mark
+	hadBOM     bool // the reply started with a byte order mark
+	hasClosers int  // 0: not known, 1: no, 2: yes
 
 	batch *batch.Batch
 	list  *diag.List
@@ -59,12 +64,22 @@ type fencedLines struct {
 
 func newScan(text []byte, o Options, b *batch.Batch, list *diag.List) *scan {
 	s := &scan{
-		text: text, str: string(text), opts: o, batch: b, list: list, noThinkEnd: map[string]bool{}, marks: map[int]*markTable{},
+		text: text, str: shared(text), opts: o, batch: b, list: list, noThinkEnd: map[string]bool{}, marks: map[int]*markTable{},
 		views: map[int]*view{}, strips: map[int]bool{}, memo: map[string]any{},
 	}
 	for _, d := range registry {
-		if s.reads(d.name()) {
-			s.dialects = append(s.dialects, d)
+		if !s.reads(d.name()) {
+			continue
+		}
+		s.dialects = append(s.dialects, d)
+		if l, ok := d.(lineDialect); ok {
+			s.liners = append(s.liners, l)
+		}
+		if t, ok := d.(inlineDialect); ok {
+			s.inliners = append(s.inliners, t)
+		}
+		if f, ok := d.(fenceDialect); ok && o.Dialect == d.name() {
+			s.fencers = append(s.fencers, f)
 		}
 	}
 	s.starts = lineStarts(text)
@@ -75,6 +90,9 @@ func newScan(text []byte, o Options, b *batch.Batch, list *diag.List) *scan {
 func (s *scan) reads(name string) bool {
 	return s.opts.reads(name)
 }
+
+// shared gives a text as a string without copying it: a reply is never written to once it is being read.
+func shared(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }
 
 func lineStarts(text []byte) []int32 {
 	starts := make([]int32, 1, 2+bytes.Count(text, []byte("\n")))
@@ -133,20 +151,59 @@ func (s *scan) step(i int) (next int) {
 	if first == 0 {
 		return i + 1
 	}
+	if !mayOpen[first] && !s.fence.lead {
+		if s.closers() && bytes.Contains(line, []byte("</")) {
+			v := s.view()
+			s.stray(int(v.starts[i]), v.lineEnd(i))
+		}
+		return i + 1
+	}
 	if s.fence.char == 0 {
-		for _, d := range s.dialects {
-			if f, ok := d.(fenceDialect); ok {
-				if next, ok := s.try(func() (int, bool) { return f.openFence(s, i) }); ok {
-					s.behind = next
-					return next
-				}
-			}
+		if next, ok := s.openFence(i); ok {
+			return next
 		}
 	}
 	if s.fenceLine(line, i) {
 		return i + 1
 	}
-	defer func() { s.fence.lead = false }()
+	next = s.open(line, i, first)
+	s.fence.lead = false
+	return next
+}
+
+// mayOpen are the characters with which a line that matters can start, blanks aside: those of openers, fences and what
+// may stand before them.
+var mayOpen = func() (set [256]bool) {
+	for _, c := range []byte("<>-+*#=~`[|d0123456789\\") {
+		set[c] = true
+	}
+	return set
+}()
+
+// closers reports whether the text has closing tags at all.
+func (s *scan) closers() bool {
+	if s.hasClosers == 0 {
+		s.hasClosers = 1
+		if strings.Contains(s.str, "</") {
+			s.hasClosers = 2
+		}
+	}
+	return s.hasClosers == 2
+}
+
+// openFence asks the dialects in which a fence itself may be a block.
+func (s *scan) openFence(i int) (next int, ok bool) {
+	for _, f := range s.fencers {
+		if next, ok := s.try(func() (int, bool) { return f.openFence(s, i) }); ok {
+			s.behind = next
+			return next, true
+		}
+	}
+	return 0, false
+}
+
+// open looks for thinking, a comment or a block that starts on line i.
+func (s *scan) open(line []byte, i int, first byte) (next int) {
 	if first == '<' {
 		if end, ok := s.skipThinking(i); ok {
 			return s.after(end)
@@ -155,21 +212,28 @@ func (s *scan) step(i int) (next int) {
 			return s.after(end)
 		}
 	}
-	for _, d := range s.dialects {
-		if l, ok := d.(lineDialect); ok {
-			if next, ok := s.try(func() (int, bool) { return l.open(s, i) }); ok {
-				s.behind = next
-				return next
-			}
+	ignore := s.opts.IgnoreFences && s.fence.char != 0
+	for _, d := range s.liners {
+		var ok bool
+		if ignore {
+			next, ok = s.try(func() (int, bool) { return d.open(s, i) })
+		} else {
+			next, ok = d.open(s, i)
+		}
+		if ok {
+			s.behind = next
+			return next
 		}
 	}
 	v := s.view()
-	lead := skipLeadIn(line)
-	off := int(v.starts[i]) + len(line) - len(lead)
-	if end, ok := s.inline(off); ok {
-		return s.after(end)
+	if lead := skipLeadIn(line); len(lead) > 0 && lead[0] == '<' {
+		if end, ok := s.inline(int(v.starts[i]) + len(line) - len(lead)); ok {
+			return s.after(end)
+		}
 	}
-	s.stray(int(v.starts[i]), v.lineEnd(i))
+	if s.closers() {
+		s.stray(int(v.starts[i]), v.lineEnd(i))
+	}
 	return i + 1
 }
 
@@ -201,11 +265,9 @@ func (s *scan) inline(off int) (end int, ok bool) {
 	if off >= len(v.text) || v.text[off] != '<' {
 		return 0, false
 	}
-	for _, d := range s.dialects {
-		if t, isInline := d.(inlineDialect); isInline {
-			if end, ok := s.try(func() (int, bool) { return t.openAt(s, off) }); ok {
-				return end, true
-			}
+	for _, t := range s.inliners {
+		if end, ok := s.try(func() (int, bool) { return t.openAt(s, off) }); ok {
+			return end, true
 		}
 	}
 	return 0, false
@@ -217,11 +279,9 @@ func (s *scan) stray(lo, hi int) {
 	if !strings.Contains(v.text[lo:hi], "</") {
 		return
 	}
-	for _, d := range s.dialects {
-		if t, isInline := d.(inlineDialect); isInline {
-			if _, ok := s.try(func() (int, bool) { return 0, t.stray(s, lo, hi) }); ok {
-				return
-			}
+	for _, t := range s.inliners {
+		if _, ok := s.try(func() (int, bool) { return 0, t.stray(s, lo, hi) }); ok {
+			return
 		}
 	}
 }
@@ -386,57 +446,12 @@ func (s *scan) span(first, last int) batch.Span {
 
 // addTask gives t the next number.
 func (s *scan) addTask(t batch.Task) {
+	if s.batch.Tasks == nil {
+		s.batch.Tasks = make([]batch.Task, 0, 8+len(s.str)/4096)
+	}
 	t.Seq = len(s.batch.Tasks) + 1
 	t.Fenced = t.Fenced || s.fence.char != 0
 	s.batch.Tasks = append(s.batch.Tasks, t)
-}
-
-// warnSameTwice points at tasks that ask for exactly what an earlier one asked for.
-func (s *scan) warnSameTwice() {
-	seed := maphash.MakeSeed()
-	seen := make(map[uint64]int, len(s.batch.Tasks))
-	for i := range s.batch.Tasks {
-		t := &s.batch.Tasks[i]
-		key := opKey(t.Op)
-		if key == nil {
-			continue
-		}
-		var h maphash.Hash
-		h.SetSeed(seed)
-		for _, part := range key {
-			h.WriteString(strconv.Itoa(len(part)) + ":")
-			h.WriteString(part)
-		}
-		if first, ok := seen[h.Sum64()]; ok {
-			s.warn(t.Dialect, SameTwice, t.Span.Start, "task "+strconv.Itoa(t.Seq)+" is the same as task "+strconv.Itoa(first))
-			continue
-		}
-		seen[h.Sum64()] = t.Seq
-	}
-}
-
-// opKey gives the texts of an op without the line numbers in it.
-func opKey(op batch.Op) []string {
-	switch o := op.(type) {
-	case batch.Edit:
-		return splitKey([]string{op.Name(), o.Path, fmt.Sprint(o.Expect)}, o.Splits)
-	case batch.EditRange:
-		return splitKey([]string{op.Name(), o.Path, fmt.Sprint(o.Expect), o.Start}, o.Splits)
-	case batch.Write:
-		return []string{op.Name(), o.Path, fmt.Sprint(o.Mode), string(o.Content)}
-	case batch.Append:
-		return []string{op.Name(), o.Path, string(o.Content)}
-	case batch.NotDone:
-		return nil // it does nothing, so it may be there twice
-	}
-	return []string{op.Name(), fmt.Sprintf("%q", op)}
-}
-
-func splitKey(key []string, splits []batch.Split) []string {
-	if len(splits) > 0 {
-		key = append(key, splits[0].Old, splits[0].New)
-	}
-	return key
 }
 
 func lineRef(n int) string { return "line " + strconv.Itoa(n) }

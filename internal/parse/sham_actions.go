@@ -104,15 +104,15 @@ func init() {
 		{names: []string{"file_create", "create_file"}, params: required("path", "content"), syscall: "open", texts: below, codes: belowCode,
 			data: map[string]string{"path": "written", "bytesWritten": "bytes", "createdDirs": "made"},
 			build: func(v shamValues) batch.Op {
-				return batch.Write{Path: v.text("path"), Content: []byte(v.text("content")), Mode: batch.Create}
+				return batch.Write{Path: v.text("path"), Content: v.text("content"), Mode: batch.Create}
 			}},
 		{names: []string{"file_write", "write_file"}, params: required("path", "content"), syscall: "open", texts: below, codes: belowCode, data: wrote,
 			build: func(v shamValues) batch.Op {
-				return batch.Write{Path: v.text("path"), Content: []byte(v.text("content"))}
+				return batch.Write{Path: v.text("path"), Content: v.text("content")}
 			}},
 		{names: []string{"file_append", "append_to_file"}, params: required("path", "content"), syscall: "open", texts: below, codes: belowCode, data: wrote,
 			build: func(v shamValues) batch.Op {
-				return batch.Append{Path: v.text("path"), Content: []byte(v.text("content"))}
+				return batch.Append{Path: v.text("path"), Content: v.text("content")}
 			}},
 		{names: []string{"file_edit", "replace_in_file"}, params: append(append(required("path"), oldNew()...), maybe("count", shamInteger, 1)),
 			syscall: "open", texts: matchTexts, build: shamEdit(once),

@@ -153,15 +153,25 @@ func (p *shamParser) heredocValue(i int, left, x string, at int, value string) (
 	if end < 0 {
 		return p.unclosedHeredoc(i, d)
 	}
-	lines := make([]string, 0, end-i)
-	for k := i + 1; k < end; k++ {
+	p.block.set(key, p.heredocText(i+1, end, before), i+1)
+	return end + 1, false
+}
+
+// heredocText joins the lines [first, last) of a heredoc, and what stands before its delimiter.
+func (p *shamParser) heredocText(first, last int, before string) string {
+	if first < last && before == "" && p.indent == "" {
+		if text := p.t.text[p.t.starts[first] : p.t.starts[last]-1]; !strings.Contains(text, "\r") {
+			return text
+		}
+	}
+	lines := make([]string, 0, last-first+1)
+	for k := first; k < last; k++ {
 		lines = append(lines, p.line(k))
 	}
 	if before != "" {
 		lines = append(lines, before)
 	}
-	p.block.set(key, strings.Join(lines, "\n"), i+1)
-	return end + 1, false
+	return strings.Join(lines, "\n")
 }
 
 // heredocEnd gives the line that ends the heredoc opened on line i, or -1, and the content that stands before the

@@ -124,14 +124,14 @@ func buildTagEdit(t *batch.Task, v *tagValues) *diag.Error {
 func buildCreate(mode batch.WriteMode) func(*batch.Task, *tagValues) *diag.Error {
 	return func(t *batch.Task, v *tagValues) *diag.Error {
 		content := strings.TrimPrefix(v.content, string(byteOrderMark))
-		t.Op = batch.Write{Path: v.path, Content: []byte(content), Mode: mode, Limit: createLimit}
+		t.Op = batch.Write{Path: v.path, Content: content, Mode: mode, Limit: createLimit}
 		t.Params = append(t.Params, param("file", v.path), param("content", v.content))
 		return nil
 	}
 }
 
 func buildAppend(t *batch.Task, v *tagValues) *diag.Error {
-	t.Op = batch.Append{Path: v.path, Content: []byte(v.content), FreshLine: true, MustExist: true}
+	t.Op = batch.Append{Path: v.path, Content: v.content, FreshLine: true, MustExist: true}
 	t.Params = append(t.Params, param("file", v.path), param("content", v.content))
 	return nil
 }

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"sort"
@@ -45,11 +46,12 @@ type envelope struct {
 }
 
 func (v v4a) open(s *scan, i int) (next int, ok bool) {
-	line := string(s.line(i))
-	rest := string(skipLeadIn([]byte(line)))
-	if len(rest) > 0 && rest[0] != '*' {
+	lead0 := skipLeadIn(s.line(i))
+	if len(lead0) < len("** begin") || lead0[0] != '*' {
 		return 0, false
 	}
+	line := s.bare(i)
+	rest := line[len(line)-len(lead0):]
 	if envelopeMark(line, endPatch) {
 		s.strayEndPatch(i)
 		return i + 1, true
@@ -96,9 +98,9 @@ func (s *scan) patchEnd(prefix string, i int) int {
 	if all[s.strip] == nil {
 		ends := map[string][]int{}
 		for k := range s.lines() {
-			line := string(s.line(k))
+			line := s.bare(k)
 			rest := strings.TrimLeft(line, " \t")
-			if envelopeMark(rest, endPatch) {
+			if strings.HasPrefix(rest, "***") && envelopeMark(rest, endPatch) {
 				indent := line[:len(line)-len(rest)]
 				ends[indent] = append(ends[indent], k)
 			}
@@ -157,7 +159,7 @@ var cdPatch = regexp.MustCompile("^cd[ \t]+(\"[^\"]+\"|'[^']+'|[^ \t\"']+)[ \t]*
 // wrapperDir gives the directory of a `cd DIR && apply_patch` above the envelope.
 func (e *envelope) wrapperDir() string {
 	for i := e.first - 1; i >= e.behind; i-- {
-		line := strings.TrimSpace(string(e.line(i)))
+		line := strings.TrimSpace(e.bare(i))
 		if line == "" {
 			continue
 		}
@@ -171,7 +173,7 @@ func (e *envelope) wrapperDir() string {
 
 // row gives line i less the prefix; ok is false if it lacks the prefix.
 func (e *envelope) row(i int) (string, bool) {
-	line := strings.TrimSuffix(string(e.whole(i)), "\n")
+	line := e.raw(i)
 	if rest, ok := strings.CutPrefix(line, e.prefix); ok {
 		return rest, true
 	}
@@ -280,8 +282,11 @@ func (e *envelope) add(path string) {
 		}
 		switch {
 		case ok && strings.HasPrefix(line, "+"):
-			content.WriteString(strings.Repeat("\n", blanks) + line[1:] + "\n")
-			blanks = 0
+			for ; blanks > 0; blanks-- {
+				content.WriteByte('\n')
+			}
+			content.WriteString(line[1:])
+			content.WriteByte('\n')
 		case ok && strings.Trim(line, " \t\r") == "":
 			blanks++
 		default:
@@ -293,7 +298,7 @@ func (e *envelope) add(path string) {
 	if hasConflict(text) {
 		e.warn("v4a", ConflictMarks, start+1, "the new content has git conflict markers")
 	}
-	e.task("add_file", start, batch.Write{Path: path, Content: []byte(strings.TrimPrefix(text, string(byteOrderMark)))},
+	e.task("add_file", start, batch.Write{Path: path, Content: strings.TrimPrefix(text, string(byteOrderMark))},
 		param("path", path), param("content", text))
 }
 
@@ -397,12 +402,25 @@ func (e *envelope) chunk() (h batch.Hunk, ok bool) {
 	return h, len(h.Lines) > 0
 }
 
+// hunkEdits are hunks as reports show them.
+type hunkEdits []batch.Hunk
+
 // hunkParams shows hunks as edits for reports.
-func hunkParams(hunks []batch.Hunk) []map[string]any {
-	edits := []map[string]any{}
-	for _, h := range hunks {
+func hunkParams(hunks []batch.Hunk) hunkEdits { return hunks }
+
+// MarshalJSON writes old and new text of each hunk.
+func (h hunkEdits) MarshalJSON() ([]byte, error) {
+	type edit struct {
+		Old       string   `json:"old"`
+		New       string   `json:"new"`
+		Expect    int      `json:"expect"`
+		Contexts  []string `json:"contexts,omitempty"`
+		EndOfFile bool     `json:"endOfFile,omitempty"`
+	}
+	edits := []edit{}
+	for _, hunk := range h {
 		var before, after []string
-		for _, line := range h.Lines {
+		for _, line := range hunk.Lines {
 			if line.Kind != '+' {
 				before = append(before, line.Text)
 			}
@@ -410,14 +428,7 @@ func hunkParams(hunks []batch.Hunk) []map[string]any {
 				after = append(after, line.Text)
 			}
 		}
-		edit := map[string]any{"old": strings.Join(before, "\n"), "new": strings.Join(after, "\n"), "expect": 1}
-		if len(h.Contexts) > 0 {
-			edit["contexts"] = h.Contexts
-		}
-		if h.AtEnd {
-			edit["endOfFile"] = true
-		}
-		edits = append(edits, edit)
+		edits = append(edits, edit{strings.Join(before, "\n"), strings.Join(after, "\n"), 1, hunk.Contexts, hunk.AtEnd})
 	}
-	return edits
+	return json.Marshal(edits)
 }

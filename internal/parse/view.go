@@ -18,8 +18,12 @@ type view struct {
 
 // view gives the reply as it is seen now.
 func (s *scan) view() *view {
-	if v := s.views[s.strip]; v != nil {
-		return v
+	if s.seen != nil && s.seenStrip == s.strip {
+		return s.seen
+	}
+	s.seenStrip = s.strip
+	if s.seen = s.views[s.strip]; s.seen != nil {
+		return s.seen
 	}
 	v := &view{text: s.str, starts: s.starts, none: map[string]int{}}
 	if s.strip > 0 {
@@ -33,7 +37,7 @@ func (s *scan) view() *view {
 		v.starts = append(v.starts, int32(b.Len()))
 		v.text = b.String()
 	}
-	s.views[s.strip] = v
+	s.views[s.strip], s.seen = v, v
 	return v
 }
 
@@ -42,6 +46,15 @@ func (v *view) lineAt(off int) int {
 	i := sort.Search(len(v.starts)-1, func(i int) bool { return int(v.starts[i+1]) > off })
 	return max(0, min(i, len(v.starts)-2))
 }
+
+// raw gives line i of the view without its line feed; a CR stays.
+func (s *scan) raw(i int) string {
+	v := s.view()
+	return strings.TrimSuffix(v.text[v.starts[i]:v.starts[i+1]], "\n")
+}
+
+// bare gives line i of the view without line end.
+func (s *scan) bare(i int) string { return strings.TrimSuffix(s.raw(i), "\r") }
 
 // lineEnd gives the offset of the end of line i, before its line end.
 func (v *view) lineEnd(i int) int {
