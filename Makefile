@@ -10,7 +10,7 @@ PAGES  := $(wildcard docs/man/*.1.md)
 MAN    := $(PAGES:docs/man/%.md=man/%)
 LDFLAGS := -s -w -X main.toolVersion=$(VERSION)
 
-.PHONY: all build demo test check lint script fuzz fault bench docs docs-check install uninstall clean help
+.PHONY: all build demo test check lint script fuzz fault oracle bench docs docs-check install uninstall clean help
 
 all: build $(MAN) ## build the program and the manual pages
 
@@ -29,6 +29,7 @@ test: ## run the tests (a few minutes at most)
 
 check: lint docs-check ## what CI runs: lint, documentation, all tests (the fuzz targets on their corpus), some with the race detector
 	$(GO) test ./...
+	NESL_ORACLE=1 $(GO) test -v ./internal/parse -run TestNeslOracle
 	$(GO) test -race ./internal/parse ./internal/apply ./internal/repo ./internal/history
 
 lint: ## gofmt, go vet, and that go.mod is tidy
@@ -54,6 +55,10 @@ fault: ## fail every effect and kill at every file-changing system call; compare
 	@echo "seed of the random runs: $(SEED)"
 	SEED=$(SEED) RANDOM_ROUNDS=1000 $(GO) test -count=1 -timeout 60m ./internal/history -run TestRandomRoundTrips
 	SEED=$(SEED) CONFORMANCE_ROUNDS=500 $(GO) test -count=1 -timeout 60m ./internal/repo -run 'TestScanConforms|TestOwnIndexConforms'
+
+ROUNDS ?= 200000
+oracle: ## compare the reading of NESL blocks with the npm package nesl on ROUNDS generated documents; needs node and npm
+	NESL_ORACLE=1 SEED=$(SEED) ORACLE_ROUNDS=$(ROUNDS) $(GO) test -count=1 -v -timeout 20m ./internal/parse -run TestNeslOracle
 
 SIZES ?= 200 20000 100000
 bench: build ## time apply, undo and others as ratios to git; SIZES="200 20000 100000"

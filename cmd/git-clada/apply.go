@@ -217,6 +217,9 @@ func (s *session) applySettings() (*settings, error) {
 	if o.apply.MaxFileSize, err = s.size("max-file-size", apply.DefaultMaxFileSize); err != nil {
 		return nil, err
 	}
+	if o.apply.MaxOutput, err = s.size("max-output", apply.DefaultMaxOutput); err != nil {
+		return nil, err
+	}
 	s.treeSettings(o)
 	known := append(parse.Actions(), batch.Names()...)
 	for _, name := range o.apply.Actions {
@@ -266,10 +269,15 @@ func (s *session) treeSettings(o *settings) {
 // guard refuses protected paths and files that git runs or reads as configuration.
 func guard(protect, run []string) func(batch.Path) *diag.Error {
 	return func(p batch.Path) *diag.Error {
-		for _, pattern := range protect {
-			if apply.MatchGlob(pattern, string(p)) {
-				return diag.New(diag.PermissionDenied, "%s is protected (clada.protect=%s)", p, pattern).In(string(p))
+		for _, pattern := range slices.Backward(protect) { // the last one that matches decides
+			free := strings.HasPrefix(pattern, "!")
+			if !apply.MatchGlob(strings.TrimPrefix(pattern, "!"), string(p)) {
+				continue
 			}
+			if free {
+				break
+			}
+			return diag.New(diag.PermissionDenied, "%s is protected (clada.protect=%s)", p, pattern).In(string(p)).With("protected")
 		}
 		for _, file := range run {
 			if string(p) == file || strings.HasPrefix(string(p), file+"/") {

@@ -47,6 +47,7 @@ func (p *planner) write(r *Result, op batch.Write) *diag.Error {
 		return diag.New(diag.IsDirectory, "%s names a directory", op.Path).In(string(path))
 	}
 	if err := writable(op, path, was); err != nil {
+		r.AlreadyApplied = p.holds(path, was, op.Content)
 		return err
 	}
 	if op.Limit > 0 && int64(len(op.Content)) > op.Limit {
@@ -75,6 +76,15 @@ func (p *planner) write(r *Result, op batch.Write) *diag.Error {
 	}
 	r.Did = append(r.Did, Effect{Verb: verb, Path: path, Bytes: len(op.Content)})
 	return nil
+}
+
+// holds reports whether a file has just this content.
+func (p *planner) holds(path batch.Path, n *Node, content string) bool {
+	if n == nil || n.Kind != Regular || n.Size != int64(len(content)) {
+		return false
+	}
+	have, err := p.tree.content(path, n)
+	return err == nil && string(have) == content
 }
 
 // writable compares what is in the way of a Write with its mode.

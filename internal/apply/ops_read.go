@@ -63,6 +63,13 @@ func (p *planner) text(at batch.Path, n *Node) (string, *diag.Error) {
 	return string(content), nil
 }
 
+func (o *Options) maxOutput() int64 {
+	if o.MaxOutput == 0 {
+		return DefaultMaxOutput
+	}
+	return o.MaxOutput
+}
+
 func (p *planner) read(r *Result, op batch.Read) *diag.Error {
 	at, n, err := p.target(r, op.Path, "")
 	if err != nil {
@@ -87,6 +94,10 @@ func (p *planner) read(r *Result, op batch.Read) *diag.Error {
 		}
 		shown = strings.Join(kept, "")
 		r.fact("shown", fmt.Sprintf("lines %d-%d of %d", first, last, len(lines)))
+	}
+	if most := p.o.maxOutput(); int64(len(shown)) > most {
+		shown = strings.ToValidUTF8(shown[:most], "")
+		r.Hint = fmt.Sprintf("[output truncated] after %d bytes; --max-output says how many are shown", most)
 	}
 	r.Data = ReadData{Path: op.Path, Content: shown}
 	r.Did = append(r.Did, Effect{Verb: "read", Path: at, Bytes: len(shown)})

@@ -127,10 +127,12 @@ func (p *planner) relocate(r *Result, op batch.Patch, data *PatchData) *diag.Err
 	} else {
 		err = p.move(r, op.Path, op.To, "", op.Overwrite)
 	}
-	if err == nil && len(edits) > 0 {
-		r.Did = append(edits, r.Did...)
+	if err != nil {
+		return err
 	}
-	return err
+	r.Did[len(r.Did)-1].Over = was != nil
+	r.Did = append(edits, r.Did...)
+	return nil
 }
 
 // copyAfterEdit puts the edited content at the new place and what it was made from back at the old one.
@@ -173,7 +175,7 @@ func (p *planner) patchContent(r *Result, path batch.Path, was *Node, op batch.P
 	f.strict = op.Exact
 	all, err := f.place(op)
 	if err != nil {
-		p.explainMiss(r, err, content, op, data)
+		p.explainMiss(r, err, f, content, op, data)
 		return err
 	}
 	if op.Delete {
@@ -230,7 +232,11 @@ func isBlob(content []byte, prefix string) bool {
 	return len(prefix) >= 4 && strings.HasPrefix(hex.EncodeToString(sum.Sum(nil)), prefix)
 }
 
-func (p *planner) explainMiss(r *Result, err *diag.Error, content []byte, op batch.Patch, data *PatchData) {
+func (p *planner) explainMiss(r *Result, err *diag.Error, f *lineFile, content []byte, op batch.Patch, data *PatchData) {
+	if lines := f.inPlace(op); lines != nil {
+		r.AlreadyApplied = true
+		err.Hint = "the new text is already there, at " + Lines(lines)
+	}
 	if data.Preimage == "differs" {
 		err.Hint += "\npre-image differs from blob " + op.Blobs[0]
 	}
@@ -238,6 +244,44 @@ func (p *planner) explainMiss(r *Result, err *diag.Error, content []byte, op bat
 		r.AlreadyApplied = true
 		err.Hint = "the file already is what the patch makes of it (blob " + op.Blobs[1] + ")"
 	}
+}
+
+// inPlace gives where the results of all hunks stand, or nil if they do not all. What adds little proves nothing.
+func (f *lineFile) inPlace(op batch.Patch) []int {
+	const telling = 10
+	reverse := op
+	reverse.Hunks = nil
+	added := 0
+	for _, h := range op.Hunks {
+		back := h
+		back.Lines, back.Counted, back.Loose = nil, false, 0
+		for _, line := range h.Lines {
+			switch line.Kind {
+			case '+':
+				added += len(strings.TrimSpace(line.Text))
+				line.Kind = '-'
+			case '-':
+				line.Kind = '+'
+			}
+			back.Lines = append(back.Lines, line)
+		}
+		reverse.Hunks = append(reverse.Hunks, back)
+	}
+	if added < telling || op.Delete {
+		return nil
+	}
+	all, err := f.place(reverse)
+	if err != nil {
+		return nil
+	}
+	lines := make([]int, len(all))
+	for i, h := range all {
+		if h.insert {
+			return nil
+		}
+		lines[i] = h.at + 1
+	}
+	return lines
 }
 
 func (p *planner) patchDelete(r *Result, path batch.Path, f *lineFile, all []placed) *diag.Error {

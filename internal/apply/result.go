@@ -39,6 +39,7 @@ type Effect struct {
 	To    batch.Path // of a move or copy
 	Bytes int        // written
 	Files int        // removed, of a directory
+	Over  bool       // something that was there went
 }
 
 // Match says where an edit found its text.

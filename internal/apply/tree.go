@@ -66,6 +66,7 @@ type Changeset struct {
 type Options struct {
 	Atomic      bool
 	MaxFileSize int64                        // bytes; 0 means DefaultMaxFileSize
+	MaxOutput   int64                        // most bytes that a read gives back; 0 means DefaultMaxOutput
 	Root        string                       // absolute paths below it mean the top
 	TopDir      string                       // the absolute path of the top: absolute paths below it are accepted
 	Dir         string                       // relative paths are relative to this directory of the tree
@@ -87,6 +88,9 @@ type Context interface {
 	Add(path string)
 	Remove(path string) bool
 }
+
+// DefaultMaxOutput is the most that a read gives back, in bytes.
+const DefaultMaxOutput = 10_000_000
 
 // DefaultMaxFileSize is the largest file that is edited, read or written, in bytes.
 const DefaultMaxFileSize = 10_000_000

@@ -28,6 +28,7 @@ type operation struct {
 	lo    int
 	hi    int // offset behind it
 	parts []part
+	wrong *diag.Error // what strict reading does not forgive
 }
 
 // part is one child: the text between its tags as it stands, and where it starts.
@@ -137,7 +138,7 @@ func (o *operation) children(off int) int {
 				return o.unexpected(at)
 			}
 			if t.name != o.op.word {
-				o.warnTag(at, WrongCloser, fmt.Sprintf("</%s> closes <%s>", tagStrings[t.name], o.op.name))
+				o.forgive(at, WrongCloser, fmt.Sprintf("</%s> closes <%s>", tagStrings[t.name], o.op.name))
 			}
 			o.hi = int(t.hi)
 			o.finish()
@@ -148,7 +149,7 @@ func (o *operation) children(off int) int {
 			return o.unexpected(at)
 		}
 		if alias := tagStrings[t.name]; alias != child.name {
-			o.warnTag(at, Alias, fmt.Sprintf("<%s> is read as <%s>", alias, child.name))
+			o.forgive(at, Alias, fmt.Sprintf("<%s> is read as <%s>", alias, child.name))
 		}
 		next, ok := o.child(child, i)
 		if !ok {
@@ -156,6 +157,16 @@ func (o *operation) children(off int) int {
 			return o.hi
 		}
 		off = next
+	}
+}
+
+// forgive warns about a form that is read although it is not right; where reading is strict it is an error.
+func (o *operation) forgive(at int, code, message string) {
+	if o.opts.Strict && o.wrong == nil {
+		o.wrong = diag.New(diag.MalformedStructure, "%s", message).At(o.pos(at))
+	}
+	if !o.opts.Strict {
+		o.warnTag(at, code, message)
 	}
 }
 
@@ -333,6 +344,9 @@ func (o *operation) problem(err *diag.Error, kind diag.Kind) {
 // finish makes a task of the children.
 func (o *operation) finish() {
 	values, err := o.values()
+	if o.wrong != nil {
+		err = o.wrong
+	}
 	if err == nil {
 		t := batch.Task{Dialect: "tags", Action: o.op.name, Span: o.between(o.lo, o.hi), Words: o.op.words}
 		if err = o.op.build(&t, values); err == nil {

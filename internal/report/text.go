@@ -210,6 +210,11 @@ func Did(r *apply.Result) string {
 		return "Already applied: " + Line(r.Path)
 	}
 	if len(r.Did) == 0 {
+		if w := r.Task.Words; w != nil {
+			if text, ok := batch.Render(w.Done, "unchanged", map[string]any{"path": Line(r.Path)}); ok {
+				return text
+			}
+		}
 		return "Unchanged " + Line(r.Path)
 	}
 	parts := make([]string, len(r.Did))
@@ -274,6 +279,9 @@ func effect(e apply.Effect, m *apply.Match) string {
 	case "left-context":
 		return "Removed " + path + " from the context"
 	case "moved":
+		if e.Over {
+			return "Moved " + path + " → " + Line(string(e.To)) + ", overwrote it"
+		}
 		return "Moved " + path + " → " + Line(string(e.To))
 	case "copied":
 		return "Copied " + path + " → " + Line(string(e.To))
