@@ -96,11 +96,14 @@ func TestExamples(t *testing.T) {
 func (e *example) check(t *testing.T) {
 	_, allowEmpty := e.flags["allow-empty"]
 	_, strict := e.flags["strict-dividers"]
+	_, strictForms := e.flags["strict"]
+	_, exact := e.flags["exact"]
 	reply := e.reply
 	if _, ended := e.flags["ended"]; !ended {
 		reply += "\n"
 	}
-	b, list := parse.Parse([]byte(reply), parse.Options{Dialect: e.flags["dialect"], AllowEmptyReplace: allowEmpty, StrictDividers: strict})
+	b, list := parse.Parse([]byte(reply), parse.Options{Dialect: e.flags["dialect"], AllowEmptyReplace: allowEmpty, StrictDividers: strict,
+		Strict: strictForms, OnlyExact: exact, IgnoreFences: e.flags["fences"] == "ignore"})
 	if list.Refused() != e.refused {
 		t.Errorf("refused: %v, want %v", list.Refused(), e.refused)
 	}

@@ -33,8 +33,8 @@ func count(n int, noun string) string {
 
 // phrase is a kind of effect in the summary of a batch.
 var phrases = []struct{ verb, text string }{
-	{"edited", "edit"}, {"created", "create"}, {"overwrote", "rewrite"}, {"appended", "append to"}, {"moved", "move"},
-	{"copied", "copy"}, {"removed", "remove"}, {"created-directory", "make directory"}, {"touched", "touch"},
+	{"edited", "edit"}, {"created", "create"}, {"overwrote", "rewrite"}, {"appended", "append to"}, {"inserted", "insert into"},
+	{"moved", "move"}, {"copied", "copy"}, {"removed", "remove"}, {"removed-directory", "remove"}, {"mode", "change the mode of"}, {"created-directory", "make directory"}, {"touched", "touch"},
 }
 
 // summary says in a few words what a batch did: "edit 3 files, create src/app.js".
@@ -90,7 +90,11 @@ func postMessage(rec Record, op *Op) string {
 			mark = "✗"
 			text += ": " + string(r.Err.Code)
 		case apply.Skipped:
-			mark = "✗"
+			if !r.ExitsClean {
+				mark = "✗"
+			} else {
+				mark = "-"
+			}
 			text += ": skipped"
 		case apply.Unchanged:
 			text += ": unchanged"
