@@ -96,7 +96,7 @@ func (s *session) listContext(c *txn.Context) error {
 	if len(entries) == 0 {
 		s.say("The context is empty. git clada context add PATH puts a file into it.\n")
 	} else {
-		s.say("%9d  bytes in %d files\n", total, len(entries))
+		s.say("%9d  bytes in %s\n", total, files(len(entries)))
 	}
 	return nil
 }
@@ -176,6 +176,9 @@ func (s *session) pruneContext(c *txn.Context) error {
 			why = "gone"
 		case n > 0 && !touched[name]:
 			why = fmt.Sprintf("not changed by the last %d batches", n)
+			if n == 1 {
+				why = "not changed by the last batch"
+			}
 		default:
 			continue
 		}
@@ -200,7 +203,7 @@ func (s *session) savedContext(c *txn.Context, changed []string) error {
 	if s.c.Bool("json") {
 		return report.Encode(s.out, map[string]any{"version": 1, "changed": append([]string{}, changed...), "paths": append([]string{}, c.Paths()...)})
 	}
-	s.say("%d files in the context\n", len(c.Paths()))
+	s.say("%s in the context\n", files(len(c.Paths())))
 	return nil
 }
 
@@ -227,7 +230,7 @@ func (s *session) showContext(c *txn.Context) error {
 		total += len(text)
 		shown++
 	}
-	fmt.Fprintf(s.err, "%d files, %d bytes, about %d tokens\n", shown, total, total/4)
+	fmt.Fprintf(s.err, "%s, %d bytes, about %d tokens\n", files(shown), total, total/4)
 	return nil
 }
 

@@ -13,8 +13,12 @@ import (
 // Reply writes what to paste back to the model: what failed, why, and the nearest text, nothing else.
 func Reply(w io.Writer, r *Report) error {
 	var b strings.Builder
-	done := 0
+	done, asked := 0, len(r.problems())
 	for i := range r.Results {
+		if r.Results[i].ExitsClean {
+			continue
+		}
+		asked++
 		if s := r.Results[i].Status; s == apply.OK || s == apply.Unchanged {
 			done++
 		}
@@ -24,7 +28,7 @@ func Reply(w io.Writer, r *Report) error {
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
-	fmt.Fprintf(&b, "%d of %d tasks succeeded. Send corrected blocks for these only:\n", done, len(r.Results)+len(r.problems()))
+	fmt.Fprintf(&b, "%d of %d tasks succeeded. Send corrected blocks for these only:\n", done, asked)
 	for _, p := range r.problems() {
 		fmt.Fprintf(&b, "\nLine %d of your reply: %s: %s\n", p.Pos.Line, p.Code, Line(p.Message))
 		replyHint(&b, p.Error)
@@ -37,6 +41,9 @@ func Reply(w io.Writer, r *Report) error {
 				res.Task.Seq, res.Task.Action, subject(res), res.Task.Span.Start, res.Err.Code, Line(res.Err.Message))
 			replyHint(&b, res.Err)
 		case apply.Skipped:
+			if res.ExitsClean {
+				continue
+			}
 			if out, ok := res.Task.Op.(batch.NotDone); ok {
 				fmt.Fprintf(&b, "\nTask %d: %s\n", res.Task.Seq, Line(clip(out.Text)))
 				continue

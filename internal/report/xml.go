@@ -32,7 +32,7 @@ func XML(w io.Writer, r *Report) error {
 		}
 	}
 	for i := range r.Results {
-		if res := &r.Results[i]; res.Task.Group == 0 {
+		if res := &r.Results[i]; res.Task.Group == 0 && !res.ExitsClean {
 			xmlTask(&b, "  ", res, true)
 		}
 	}
