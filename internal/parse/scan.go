@@ -46,22 +46,6 @@ type scan struct {
 	list  *diag.List
 }
 
-// fence is an open markdown fence.
-type fence struct {
-	char   byte // 0: none is open
-	run    int
-	indent int
-	line   int
-	info   string // what stands behind the run
-	lead   bool   // only blank lines have come since
-}
-
-// fencedLines are the lines of a fence, those that open and close it included.
-type fencedLines struct {
-	first, last int
-	info        string
-}
-
 func newScan(text []byte, o Options, b *batch.Batch, list *diag.List) *scan {
 	s := &scan{
 		text: text, str: shared(text), opts: o, batch: b, list: list, noThinkEnd: map[string]bool{}, marks: map[int]*markTable{},
@@ -191,17 +175,6 @@ func (s *scan) closers() bool {
 	return s.hasClosers == 2
 }
 
-// openFence asks the dialects in which a fence itself may be a block.
-func (s *scan) openFence(i int) (next int, ok bool) {
-	for _, f := range s.fencers {
-		if next, ok := s.try(func() (int, bool) { return f.openFence(s, i) }); ok {
-			s.behind = next
-			return next, true
-		}
-	}
-	return 0, false
-}
-
 // open looks for thinking, a comment or a block that starts on line i.
 func (s *scan) open(line []byte, i int, first byte) (next int) {
 	if first == '<' {
@@ -297,146 +270,6 @@ func (s *scan) try(open func() (int, bool)) (next int, ok bool) {
 		s.list.Problems, s.list.Warnings = s.list.Problems[:problems], s.list.Warnings[:warnings]
 	}
 	return next, ok
-}
-
-// maxStrips bounds the work that a reply with fences of many different indentations can cause.
-const maxStrips = 16
-
-// fenceLine opens or closes a fence. Fences do not nest: inside one, only its closer counts.
-func (s *scan) fenceLine(line []byte, i int) bool {
-	f, ok := readFence(line)
-	if !ok {
-		return false
-	}
-	if s.fence.char != 0 {
-		if f.char != s.fence.char || f.run < s.fence.run || f.info != "" {
-			return false
-		}
-		s.fences = append(s.fences, fencedLines{s.fence.line, i, s.fence.info})
-		s.fence, s.strip, s.behind = fence{}, 0, i+1
-		return true
-	}
-	if f.char == '`' && strings.IndexByte(f.info, '`') >= 0 {
-		return false
-	}
-	f.line, f.lead = i, true
-	s.fence, s.strip = f, f.indent
-	if s.strips[s.strip] = true; len(s.strips) > maxStrips {
-		delete(s.strips, s.strip)
-		s.strip = 0
-	}
-	return true
-}
-
-// readFence reads a line that opens or closes a fence.
-func readFence(line []byte) (f fence, ok bool) {
-	rest := skipLeadIn(line)
-	if len(rest) < 3 || (rest[0] != '`' && rest[0] != '~') {
-		return f, false
-	}
-	run := runLength(rest, rest[0])
-	if run < 3 {
-		return f, false
-	}
-	indent := len(line) - len(bytes.TrimLeft(line, " \t"))
-	return fence{char: rest[0], run: run, indent: indent, info: string(bytes.TrimSpace(rest[run:]))}, true
-}
-
-// skipLeadIn drops blanks, list markers and quote marks with the blanks behind them.
-func skipLeadIn(line []byte) []byte {
-	for {
-		line = bytes.TrimLeft(line, " \t")
-		n := listMarker(line)
-		if n == 0 || n >= len(line) || !blank(line[n]) {
-			return line
-		}
-		line = line[n:]
-	}
-}
-
-// listMarker gives the length of a list marker or quote mark at the start of line, or 0.
-func listMarker(line []byte) int {
-	if len(line) == 0 {
-		return 0
-	}
-	switch line[0] {
-	case '-', '*', '+', '>':
-		return 1
-	case '[':
-		if n := digits(line[1:]); n > 0 && 1+n < len(line) && line[1+n] == ']' {
-			return n + 2
-		}
-		return 0
-	}
-	if n := digits(line); n > 0 && n < len(line) && (line[n] == '.' || line[n] == ')') {
-		return n + 1
-	}
-	return 0
-}
-
-// skipThinking skips a <think> section and gives the offset in the view behind it. What a model thinks is not what it
-// asks for.
-func (s *scan) skipThinking(i int) (end int, ok bool) {
-	v := s.view()
-	line := bytes.TrimLeft(s.line(i), " \t")
-	off := int(v.starts[i]) + len(s.line(i)) - len(line)
-	for _, name := range []string{"think", "thinking"} {
-		if foldPrefix(line, "</"+name+">") {
-			s.warn("", ReasoningAbove, i+1, "</"+name+"> without <"+name+">: the text above may be reasoning")
-			return off + len(name) + 3, true
-		}
-		if !foldPrefix(line, "<"+name+">") {
-			continue
-		}
-		known := s.noThinkEnd[name]
-		end := s.closingTag(off, name)
-		if end < 0 {
-			if !known {
-				s.warn("", UnclosedThink, i+1, "<"+name+"> is never closed: what follows is read")
-			}
-			return off + len(name) + 2, true
-		}
-		return end, true
-	}
-	return 0, false
-}
-
-// closingTag gives the offset behind the next </name> at or behind off, or -1. A miss is remembered: there is none
-// further down either.
-func (s *scan) closingTag(off int, name string) int {
-	if s.noThinkEnd[name] {
-		return -1
-	}
-	v := s.view()
-	tag := "</" + name + ">"
-	for {
-		n := strings.Index(v.text[off:], "</")
-		if n < 0 {
-			s.noThinkEnd[name] = true
-			return -1
-		}
-		off += n
-		if len(v.text) >= off+len(tag) && strings.EqualFold(v.text[off:off+len(tag)], tag) {
-			return off + len(tag)
-		}
-		off += 2
-	}
-}
-
-// skipComment skips <!-- ... --> and gives the offset in the view behind it, so that what is commented out is not
-// applied.
-func (s *scan) skipComment(i int) (end int, ok bool) {
-	if !bytes.HasPrefix(bytes.TrimLeft(s.line(i), " \t"), []byte("<!--")) || s.noCommentEnd {
-		return 0, false
-	}
-	v := s.view()
-	off := int(v.starts[i])
-	n := strings.Index(v.text[off:], "-->")
-	if n < 0 {
-		s.noCommentEnd = true
-		return 0, false
-	}
-	return off + n + len("-->"), true
 }
 
 // span makes the span of the lines first to last.
