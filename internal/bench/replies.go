@@ -50,6 +50,12 @@ func parseCases() []parseCase {
 	hostile("v4a: openers in lists", "", "- *** Begin Patch\n", "")
 	hostile("patch: headers", "", "--- a/x\n+++ b/x\n@@\n", "")
 	hostile("patch: hunks with wrong counts", "```diff\n--- a/x\n+++ b/x\n", "@@ -1,99999999 +1,99999999 @@\n x\n", "```\n")
+	hostile("tags: terminals", "", "<terminal>\n</x>\n", "")
+	hostile("cml: half an edit", "", "<edit x=1\n", "")
+	hostile("sham: many indented blocks", "", " #!nesl [@a: m5]\n a = <<'EOT_m5'\n x\n EOT_m5\n #!end_m5\nx\n", "")
+	hostile("aider: closers of another run", "a.py\n", "<<<<<<< SEARCH\nx\n=======\ny\n>>>>>> REPLACE\n", ">>>>>>> REPLACE\n")
+	hostile("patch: many in one fence", "```text\n", "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-x\n+y\nprose\n", "")
+	hostile("patch: counts of all that follows", "```diff\n--- a/x\n+++ b/x\n", "@@ -1,300000 +1,300000 @@\n x\n", "```\n")
 	hostile("fences of 200 indentations", "", indented(), "")
 	return all
 }

@@ -64,7 +64,7 @@ func (b *searchBlock) read() int {
 		if b.idx, found = b.t.at(b.first); !found {
 			continue
 		}
-		if b.end, b.strict = b.t.close(b.idx, int32(len(b.t.marks))); b.end != none {
+		if b.end, b.strict = b.close(); b.end != none {
 			break
 		}
 	}
@@ -83,6 +83,23 @@ func (b *searchBlock) read() int {
 		b.problem(err, diag.Syntax)
 	}
 	return b.last + 1
+}
+
+// maxLoose bounds how many blocks whose closers do not nest are looked at to the end of the reply.
+const maxLoose = 100
+
+// close finds the closer in the block's table. Only runs of 7 and more have other blocks among them, so only there a
+// closer may have to close more than one.
+func (b *searchBlock) close() (end int32, strict bool) {
+	m := b.t.marks[b.idx]
+	if m.end != none {
+		return m.end, true
+	}
+	if m.run < minRun || m.run > aiderRun || b.loose >= maxLoose {
+		return none, true
+	}
+	b.loose++
+	return b.t.closeLoosely(b.idx, int32(len(b.t.marks))), false
 }
 
 func (b *searchBlock) closer() string {

@@ -94,7 +94,7 @@ func (v *view) readTag(off, limit int) (t tag, err *diag.Error) {
 			at++
 		}
 		switch {
-		case at >= limit:
+		case at >= limit, v.text[at] == '<': // another tag opens: this one was never closed
 			return t, err
 		case v.text[at] == '>':
 			t.hi = at + 1
@@ -151,7 +151,7 @@ func (v *view) attributeValue(at, limit int) (value string, next int, ok bool) {
 		}
 		return "", at + 1, false
 	}
-	for at < limit && !whiteSpace(v.text[at]) && v.text[at] != '>' && v.text[at] != '/' {
+	for at < limit && !whiteSpace(v.text[at]) && v.text[at] != '>' && v.text[at] != '/' && v.text[at] != '<' {
 		at++
 	}
 	return "", at, false

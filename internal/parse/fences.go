@@ -13,6 +13,7 @@ type fence struct {
 	line   int
 	info   string // what stands behind the run
 	lead   bool   // only blank lines have come since
+	end    int    // the line that closes it in the reading of patches, where that is known; else 0
 }
 
 // fencedLines are the lines of a fence, those that open and close it included.

@@ -68,6 +68,13 @@ func (s *scan) barePatchLimit(i int) int {
 // fenceEnd gives the line that closes the open fence: bare, of the same character, at least as long, and indented in
 // exactly the same way. Without one it is the end of the reply.
 func (s *scan) fenceEnd(i int) int {
+	if s.fence.end < i {
+		s.fence.end = s.findFenceEnd(i)
+	}
+	return s.fence.end
+}
+
+func (s *scan) findFenceEnd(i int) int {
 	for ; i < s.lines(); i++ {
 		line := chomp(s.text[s.starts[i]:s.starts[i+1]])
 		rest := strings.TrimLeft(string(line), " \t")
@@ -211,7 +218,7 @@ func (d *diffText) rest(at int) int {
 		case strings.TrimSpace(line) == "":
 		case d.isSignature(at):
 			at++ // the version line
-		case mailStart.MatchString(line):
+		case strings.HasPrefix(line, "From ") && mailStart.MatchString(line):
 			return d.nextSection(at)
 		default:
 			d.problem(at, diag.MalformedStructure, "line %d starts with none of blank, `+`, `-`, `\\`", "write context lines with one blank in front", at+1)

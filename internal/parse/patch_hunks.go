@@ -86,8 +86,8 @@ func countOf(s string) int {
 
 // counted reads lines until both counts are used up; ok is false if a line cannot be of the hunk, or more follows.
 func (d *diffText) counted(at, old, new int) (lines []batch.HunkLine, next int, ok bool) {
-	if n := max(old, new); n > 0 && n <= d.hi-at {
-		lines = make([]batch.HunkLine, 0, n)
+	if n := max(old, new); n > 0 {
+		lines = make([]batch.HunkLine, 0, min(n, d.hi-at, 256))
 	}
 	for at < d.hi && (old > 0 || new > 0) {
 		line := d.raw(at)
@@ -143,7 +143,7 @@ func (d *diffText) shaped(at int) (lines []batch.HunkLine, next int) {
 	bare := 0
 	for ; at < d.hi; at++ {
 		line := d.raw(at)
-		if isHunkHeader(line) || d.opensNames(at) || d.isSignature(at) || strings.HasPrefix(line, "diff --") || mailStart.MatchString(line) {
+		if isHunkHeader(line) || d.opensNames(at) || d.isSignature(at) || strings.HasPrefix(line, "diff --") || strings.HasPrefix(line, "From ") && mailStart.MatchString(line) {
 			break
 		}
 		if strings.HasPrefix(line, `\ `) && len(lines) > 0 {

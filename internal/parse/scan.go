@@ -37,6 +37,7 @@ type scan struct {
 	memo      map[string]any // what a dialect keeps between blocks
 
 	fences []fencedLines // the fences of the reply outside blocks
+	loose  int           // blocks of aider whose closers do not nest
 	passed int           // fences that were looked at whole and turned out to hold blocks
 
 	hadBOM     bool // the reply started with a byte order mark

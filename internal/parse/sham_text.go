@@ -136,12 +136,12 @@ type shamLines struct {
 	starts  []int // offset of each line
 	cut     func(i int) int
 	strict  bool
-	blank   []int32             // for each line the next one, itself included, that is not blank; made on demand
-	words   map[string][]int    // lines that end in a delimiter-like word, by word
-	exact   map[string][]int    // lines that are a delimiter-like word but for blanks in front, by the whole line
-	stops   map[string][]int    // lines that open a heredoc with a delimiter, or end the block it belongs to, by delimiter
-	ends    map[string][]int    // end markers without what is forgiven behind them, by the whole line
-	closing map[[2]string][]int // lines that end a heredoc, by delimiter and indentation
+	blank   []int32          // for each line the next one, itself included, that is not blank; made on demand
+	words   map[string][]int // lines that end in a delimiter-like word, by word
+	exact   map[string][]int // lines that are a delimiter-like word but for blanks in front, by the whole line
+	stops   map[string][]int // lines that open a heredoc with a delimiter, or end the block it belongs to, by delimiter
+	ends    map[string][]int // end markers without what is forgiven behind them, by the whole line
+	closing map[string][]int // lines that end a heredoc of a block that is not indented, by delimiter
 	indexed bool
 	runs    map[string]int // end of the run of lines with an indentation
 }
@@ -229,7 +229,7 @@ func (t *shamLines) index() {
 	}
 	t.indexed = true
 	t.words, t.exact, t.stops = map[string][]int{}, map[string][]int{}, map[string][]int{}
-	t.ends, t.closing = map[string][]int{}, map[[2]string][]int{}
+	t.ends, t.closing = map[string][]int{}, map[string][]int{}
 	for i := range t.count() {
 		line := t.line(i)
 		if !strings.Contains(line, "EOT_") && !strings.Contains(line, "#!") {

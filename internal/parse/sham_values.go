@@ -2,7 +2,7 @@ package parse
 
 import (
 	"encoding/json"
-	"strconv"
+	"sort"
 	"strings"
 )
 
@@ -212,11 +212,10 @@ func (p *shamParser) heredocEnd(i int, d string) (end int, before string) {
 
 // closingLines gives all lines that end a heredoc with delimiter d, which depends on nothing that comes before them.
 func (p *shamParser) closingLines(d string) []int {
-	key := [2]string{d, ""}
 	if p.indent != "" {
-		key[1] = p.indent + strconv.Itoa(p.until)
+		return p.closingInRun(d)
 	}
-	if lines, known := p.t.closing[key]; known {
+	if lines, known := p.t.closing[d]; known {
 		return lines
 	}
 	var lines []int
@@ -225,8 +224,24 @@ func (p *shamParser) closingLines(d string) []int {
 			lines = append(lines, k)
 		}
 	}
-	p.t.closing[key] = lines
+	p.t.closing[d] = lines
 	return lines
+}
+
+// closingInRun is closingLines for an indented block, whose lines are other ones as far as the indentation reaches. What
+// lies behind that cannot end it: the block's end marker does not.
+func (p *shamParser) closingInRun(d string) []int {
+	b := p.block
+	if b.closing == nil {
+		b.closing = []int{}
+		words := p.t.words[d]
+		for n := sort.SearchInts(words, b.StartLine); n < len(words) && words[n] < p.until; n++ {
+			if p.endsHeredoc(words[n], d) {
+				b.closing = append(b.closing, words[n])
+			}
+		}
+	}
+	return b.closing
 }
 
 // endsHeredoc reports whether line k ends a heredoc. A line that is the delimiter alone does always. Another one with

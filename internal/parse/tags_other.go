@@ -42,9 +42,14 @@ func (s *scan) unexecuted(off int, name string) (end int, ok bool) {
 
 // closing gives the first closing tag of a name at or behind off, whatever its case, or -1.
 func (v *view) closing(name string, off int) (lo, hi int) {
+	key := "</" + name + ">"
+	if _, known := v.none[key]; known {
+		return -1, -1 // there was none from further up on
+	}
 	for {
 		at := v.find("</", off, len(v.text))
 		if at < 0 {
+			v.none[key] = off
 			return -1, -1
 		}
 		if rest := v.text[at+2:]; len(rest) > len(name) && strings.EqualFold(rest[:len(name)], name) && strings.HasPrefix(strings.TrimLeft(rest[len(name):], " \t"), ">") {
