@@ -213,7 +213,11 @@ func (n *ShamNote) hint(b *ShamBlock) string {
 	case "INVALID_HEREDOC_DELIMITER":
 		return fmt.Sprintf("write <<'%s%s', and %s%s alone on the line behind the text", b.gen.delim, b.ID, b.gen.delim, b.ID)
 	case "UNCLOSED_HEREDOC":
-		return fmt.Sprintf("write %s%s alone on the line behind the text, then %s%s", b.gen.delim, b.ID, b.gen.end, b.ID)
+		hint := fmt.Sprintf("write %s%s alone on the line behind the text, then %s%s", b.gen.delim, b.ID, b.gen.end, b.ID)
+		if b.lookalike != "" {
+			hint += "; " + b.lookalike
+		}
+		return hint
 	case "INVALID_ASSIGNMENT_OPERATOR":
 		return "write " + clip(shamTrim(strings.Replace(n.Content, ":=", "=", 1)))
 	case "INVALID_KEY":

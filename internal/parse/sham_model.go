@@ -25,12 +25,13 @@ type ShamBlock struct {
 	StartLine  int // from 1
 	EndLine    int // 0 if the block was not closed
 
-	gen     *generation
-	last    int            // last line that it takes, from 1
-	lines   map[string]int // line of each key
-	closing []int          // lines that end a heredoc of it, if it is indented
-	span    batch.Span
-	fenced  bool
+	gen       *generation
+	last      int            // last line that it takes, from 1
+	lines     map[string]int // line of each key
+	closing   []int          // lines that end a heredoc of it, if it is indented
+	lookalike string         // what was probably meant as the delimiter of a heredoc without end
+	span      batch.Span
+	fenced    bool
 }
 
 // ShamProperty is one key with its value.

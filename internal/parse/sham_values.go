@@ -2,6 +2,7 @@ package parse
 
 import (
 	"encoding/json"
+	"fmt"
 	"sort"
 	"strings"
 )
@@ -278,6 +279,7 @@ func (p *shamParser) unclosedHeredoc(i int, d string) (next int, done bool) {
 		return p.t.count(), true
 	}
 	p.doc.late = append(p.doc.late, n)
+	defer func() { b.lookalike = p.lookalike(i+1, next, d) }()
 	for k := after(p.t.ends[p.indent+b.gen.end+b.ID], i); k >= 0; k = after(p.t.ends[p.indent+b.gen.end+b.ID], k) {
 		if p.nothingOfBlock(k + 1) {
 			p.warn("HEREDOC_RECOVERED", k, 0, len(p.line(k)), p.openID(), "Heredoc '"+d+"' not closed; block '"+b.ID+"' taken to end here")
@@ -285,6 +287,25 @@ func (p *shamParser) unclosedHeredoc(i int, d string) (next int, done bool) {
 		}
 	}
 	return p.t.count(), true
+}
+
+// lookalike says which line was probably meant as the delimiter: one that differs from it only in case or in what is
+// neither letter nor digit.
+func (p *shamParser) lookalike(first, last int, d string) string {
+	plain := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if alphanumeric(r) {
+				return r
+			}
+			return -1
+		}, asciiLower(s))
+	}
+	for k := first; k < last; k++ {
+		if line := p.line(k); len(line) <= len(d)+10 && plain(line) == plain(d) {
+			return fmt.Sprintf("line %d has `%s`", k+1, shamTrim(line))
+		}
+	}
+	return ""
 }
 
 // nothingOfBlock reports whether line k shows that the block is over: it is blank, a fence, a header, or not there.
