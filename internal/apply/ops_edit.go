@@ -33,7 +33,23 @@ func (p *planner) edit(r *Result, op batch.Edit) *diag.Error {
 	if err != nil {
 		return err
 	}
+	p.warnOverlap(r, path, t, a, op)
 	return p.replace(r, path, was, t, a, false)
+}
+
+// warnOverlap says when a text that was found once could as well have been found a little further down: matches do not
+// overlap, so the first one counted and hid the other.
+func (p *planner) warnOverlap(r *Result, path batch.Path, t *text, a attempt, op batch.Edit) {
+	if op.Expect.Count != 1 || len(a.found) != 1 || a.tier != tierExact || a.split.Old == "" {
+		return
+	}
+	first := a.found[0]
+	if second, ok := t.finder(a.split.Old)(first.lo + 1); ok && second.lo < first.hi {
+		p.warnings = append(p.warnings, diag.Warning{
+			Dialect: r.Task.Dialect, Code: "OVERLAPPING", Pos: r.Task.Span.Pos(), BlockID: r.Task.ID,
+			Message: fmt.Sprintf("in %s the text also stands at line %d, overlapping the place at line %d that was changed", path, t.line(second.lo), t.line(first.lo)),
+		})
+	}
 }
 
 // locate finds what an edit replaces.

@@ -45,11 +45,11 @@ func oldLinesOf(lines []batch.HunkLine, strict bool) []rawLine {
 			continue
 		}
 		text, end := line.Text, "\n"
-		if strings.HasSuffix(text, "\r") {
+		switch {
+		case line.NoNewline && strict:
+			end = "" // a CR at its end is no part of a line end
+		case strings.HasSuffix(text, "\r"):
 			text, end = text[:len(text)-1], "\r\n"
-		}
-		if line.NoNewline && strict {
-			end = ""
 		}
 		old = append(old, rawLine{text, end})
 	}
@@ -191,7 +191,11 @@ func (f *lineFile) placeInOrder(h *batch.Hunk, cursor int, loosest batch.MatchTi
 func (f *lineFile) inScope(old []rawLine, h *batch.Hunk, lowest, scopeEnd int, loosest batch.MatchTier) (linePlace, int) {
 	for _, hi := range []int{scopeEnd, len(f.lines)} {
 		for _, tier := range lineTiers(loosest) {
-			found := f.places(old, tier, lowest, hi)
+			lo := lowest
+			if len(h.Contexts) > 0 && (tier == tierIndent || tier == tierPunctuation) && firstOld(h) != ' ' {
+				lo++ // a line that goes is not the context line, however alike they look
+			}
+			found := f.places(old, tier, lo, hi)
 			if h.AtEnd {
 				found = atEnd(found, len(f.lines)-len(old))
 			}
@@ -201,6 +205,16 @@ func (f *lineFile) inScope(old []rawLine, h *batch.Hunk, lowest, scopeEnd int, l
 		}
 	}
 	return linePlace{}, 0
+}
+
+// firstOld gives the kind of the first line of a hunk that is in the file.
+func firstOld(h *batch.Hunk) byte {
+	for _, line := range h.Lines {
+		if line.Kind != '+' {
+			return line.Kind
+		}
+	}
+	return 0
 }
 
 func atEnd(found []linePlace, at int) []linePlace {

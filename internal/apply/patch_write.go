@@ -59,6 +59,7 @@ func (f *lineFile) changes(all []placed) ([]change, *diag.Error) {
 	var edits []edit
 	for n, h := range all {
 		i := h.at
+		near := f.firstEnd(h.at, h.at+len(oldLinesOf(h.lines, false)))
 		var run *change
 		flush := func() {
 			if run != nil {
@@ -68,7 +69,7 @@ func (f *lineFile) changes(all []placed) ([]change, *diag.Error) {
 		}
 		start := func() {
 			if run == nil {
-				run = &change{at: i}
+				run = &change{at: i, near: near}
 			}
 		}
 		for _, line := range h.lines {

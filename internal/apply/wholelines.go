@@ -246,6 +246,7 @@ func findAll(lines, want []string) []int {
 type change struct {
 	at, old int
 	lines   []newLine
+	near    string // the first line end of the hunk it is part of, for lines that replace none
 }
 
 // newLine is a line of the result: the file's line number from, or else text.
@@ -284,6 +285,8 @@ func (f *lineFile) rewrite(changes []change) string {
 		end := usual
 		if e := f.firstEnd(c.at, c.at+c.old); e != "" {
 			end = e
+		} else if c.near != "" {
+			end = c.near
 		}
 		for _, line := range c.lines {
 			if line.from >= 0 {
@@ -291,7 +294,9 @@ func (f *lineFile) rewrite(changes []change) string {
 				continue
 			}
 			added := rawLine{line.text, end}
-			if strings.HasSuffix(line.text, "\r") {
+			if line.ends == unended {
+				added.end = ""
+			} else if strings.HasSuffix(line.text, "\r") {
 				added = rawLine{line.text[:len(line.text)-1], "\r\n"}
 			} else if f.strict {
 				added.end = "\n"
