@@ -281,7 +281,7 @@ func (s *scan) span(first, last int) batch.Span {
 // addTask gives t the next number.
 func (s *scan) addTask(t batch.Task) {
 	if s.batch.Tasks == nil {
-		s.batch.Tasks = make([]batch.Task, 0, 8+len(s.str)/4096)
+		s.batch.Tasks = make([]batch.Task, 0, 8+len(s.str)/1024)
 	}
 	t.Seq = len(s.batch.Tasks) + 1
 	t.Fenced = t.Fenced || s.fence.char != 0
