@@ -76,11 +76,7 @@ func (p *planner) locate(r *Result, t *text, op batch.Edit) (attempt, *diag.Erro
 
 // editSeries makes the edits of a series in memory, each on the result of the one before, and stores the last result.
 func (p *planner) editSeries(r *Result, op batch.EditSeries) *diag.Error {
-	path, was, err := p.target(r, op.Path, "")
-	if err != nil {
-		return err
-	}
-	content, err := p.readable(path, was)
+	path, was, content, err := p.file(r, op.Path)
 	if err != nil {
 		return err
 	}
@@ -154,11 +150,7 @@ func (p *planner) editFiles(r *Result, op batch.EditFiles) *diag.Error {
 }
 
 func (p *planner) editRange(r *Result, op batch.EditRange) *diag.Error {
-	path, was, err := p.target(r, op.Path, "")
-	if err != nil {
-		return err
-	}
-	old, err := p.readable(path, was)
+	path, was, old, err := p.file(r, op.Path)
 	if err != nil {
 		return err
 	}

@@ -10,11 +10,7 @@ import (
 
 // insert puts whole lines before or after the line of an anchor.
 func (p *planner) insert(r *Result, op batch.Insert) *diag.Error {
-	path, was, err := p.target(r, op.Path, "")
-	if err != nil {
-		return err
-	}
-	old, err := p.readable(path, was)
+	path, was, old, err := p.file(r, op.Path)
 	if err != nil {
 		return err
 	}

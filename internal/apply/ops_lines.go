@@ -69,11 +69,7 @@ func countedLines(content string) []rawLine {
 
 // editLines replaces lines by number.
 func (p *planner) editLines(r *Result, op batch.EditLines) *diag.Error {
-	path, was, err := p.target(r, op.Path, "")
-	if err != nil {
-		return err
-	}
-	content, err := p.readable(path, was)
+	path, was, content, err := p.file(r, op.Path)
 	if err != nil {
 		return err
 	}

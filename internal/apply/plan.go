@@ -280,6 +280,15 @@ func (p *planner) checkCase(path batch.Path) *diag.Error {
 	return nil
 }
 
+// file resolves the path of the task and gives the content of the file that stands there.
+func (p *planner) file(r *Result, raw string) (path batch.Path, n *Node, content []byte, err *diag.Error) {
+	path, n, err = p.target(r, raw, "")
+	if err == nil {
+		content, err = p.readable(path, n)
+	}
+	return path, n, content, err
+}
+
 // readable gives the content of a file that an op wants to look into.
 func (p *planner) readable(path batch.Path, n *Node) ([]byte, *diag.Error) {
 	if n == nil {

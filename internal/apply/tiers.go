@@ -84,16 +84,7 @@ func (t *text) findShifted(old string) []place {
 
 // findSequence gives where want occurs in lines, not overlapping, from the top: Knuth, Morris and Pratt over lines.
 func findSequence(lines, want []string) []int {
-	fail := make([]int, len(want)+1)
-	fail[0] = -1
-	for i, k := 0, -1; i < len(want); {
-		for k >= 0 && want[i] != want[k] {
-			k = fail[k]
-		}
-		i++
-		k++
-		fail[i] = k
-	}
+	fail := prefixes(want)
 	var found []int
 	k := 0
 	for i := range lines {
@@ -107,6 +98,22 @@ func findSequence(lines, want []string) []int {
 		}
 	}
 	return found
+}
+
+// prefixes gives, for each length of a beginning of want, how much of its end is a beginning of want again: the table of
+// Knuth, Morris and Pratt.
+func prefixes(want []string) []int {
+	fail := make([]int, len(want)+1)
+	fail[0] = -1
+	for i, k := 0, -1; i < len(want); {
+		for k >= 0 && want[i] != want[k] {
+			k = fail[k]
+		}
+		i++
+		k++
+		fail[i] = k
+	}
+	return fail
 }
 
 // shift is what to put before each line, or take away from it.

@@ -218,16 +218,7 @@ func findAll(lines, want []string) []int {
 	if len(want) == 0 {
 		return nil
 	}
-	fail := make([]int, len(want)+1)
-	fail[0] = -1
-	for i, k := 0, -1; i < len(want); {
-		for k >= 0 && want[i] != want[k] {
-			k = fail[k]
-		}
-		i++
-		k++
-		fail[i] = k
-	}
+	fail := prefixes(want)
 	var found []int
 	k := 0
 	for i := range lines {
