@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/git-clada/git-clada/internal/diag"
 )
@@ -19,7 +20,9 @@ var wrapperTags = []string{
 	"<source>", "<code>", "<pre>", "<codeblock>", "<sourcecode>", "<diff>", "<content>", "<apply_diff>", "<replace_in_file>",
 }
 
-var pathLabel = regexp.MustCompile(`(?i)^(file ?name|file ?path|file|path)\**[ \t]*:\**`)
+var pathLabel = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(file ?name|file ?path|file|path)\**[ \t]*:\**`)
+})
 
 // pathLine reads a line that names a file and nothing else. It goes by form alone, never by what is on the disk.
 func pathLine(line string) (path string, ok bool) {
@@ -31,7 +34,7 @@ func pathLine(line string) (path string, ok bool) {
 		before = s
 		s = strings.Trim(s, "* \t")
 		s = strings.TrimRight(s, ":")
-		if label := pathLabel.FindString(s); label != "" {
+		if label := pathLabel().FindString(s); label != "" {
 			s, marked = s[len(label):], true
 		}
 		if strings.HasPrefix(s, "`") && strings.HasSuffix(s, "`") && len(s) > 1 {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/git-clada/git-clada/internal/batch"
 	"github.com/git-clada/git-clada/internal/diag"
@@ -99,7 +100,9 @@ func (s *scan) hasSearch(first, last int) bool {
 
 var proseEnds = []string{".md", ".markdown", ".mdx", ".rst", ".adoc"}
 
-var leftOutCode = regexp.MustCompile(`(?i)\.\.\..*(rest of|existing|remaining|unchanged|same as before)|(rest of|existing|remaining) (the )?(code|file|content).*\.\.\.`)
+var leftOutCode = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\.\.\..*(rest of|existing|remaining|unchanged|same as before)|(rest of|existing|remaining) (the )?(code|file|content).*\.\.\.`)
+})
 
 func (s *scan) wholeFile(path string, open, end int, isFence bool, f fence) {
 	if isFence && slices.ContainsFunc(proseEnds, func(e string) bool { return strings.HasSuffix(path, e) }) {
@@ -121,7 +124,7 @@ func (s *scan) wholeFile(path string, open, end int, isFence bool, f fence) {
 	content := s.body(open+1, end).all()
 	s.strip = 0
 	for i := open + 1; i < end; i++ {
-		if leftOutCode.Match(s.line(i)) {
+		if leftOutCode().Match(s.line(i)) {
 			s.warn("aider", NearMiss, i+1, "the line says that code was left out, but it is written as it stands")
 		}
 	}

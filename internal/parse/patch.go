@@ -3,6 +3,7 @@ package parse
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/git-clada/git-clada/internal/batch"
 	"github.com/git-clada/git-clada/internal/diag"
@@ -131,7 +132,7 @@ func (d *diffText) opensNames(i int) bool {
 	return i+1 < d.hi && strings.HasPrefix(d.bare(i), "--- ") && strings.HasPrefix(d.bare(i+1), "+++ ")
 }
 
-var mailStart = regexp.MustCompile(`^From ([0-9a-f]{40}|[0-9a-f]{64}) `)
+var mailStart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^From ([0-9a-f]{40}|[0-9a-f]{64}) `) })
 
 // isSignature reports whether line i is the "-- " of a mail, with a version line, a blank line or the end behind it.
 func (d *diffText) isSignature(i int) bool {
@@ -218,7 +219,7 @@ func (d *diffText) rest(at int) int {
 		case strings.TrimSpace(line) == "":
 		case d.isSignature(at):
 			at++ // the version line
-		case strings.HasPrefix(line, "From ") && mailStart.MatchString(line):
+		case strings.HasPrefix(line, "From ") && mailStart().MatchString(line):
 			return d.nextSection(at)
 		default:
 			d.problem(at, diag.MalformedStructure, "line %d starts with none of blank, `+`, `-`, `\\`", "write context lines with one blank in front", at+1)

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/git-clada/git-clada/internal/batch"
 	"github.com/git-clada/git-clada/internal/diag"
@@ -51,13 +52,13 @@ func onlyAdds(hunks []batch.Hunk) bool {
 }
 
 // hunkHeader is the numbered form.
-var hunkHeader = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
+var hunkHeader = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`) })
 
 // hunk reads the hunk whose header stands at line at, by its counts if they are right, else by its shape.
 func (d *diffText) hunk(at int) (batch.Hunk, int) {
 	header := d.bare(at)
 	h := batch.Hunk{Header: header}
-	if m := hunkHeader.FindStringSubmatch(header); m != nil {
+	if m := hunkHeader().FindStringSubmatch(header); m != nil {
 		h.Line, _ = strconv.Atoi(m[1])
 		h.Header = m[0]
 		if lines, next, ok := d.counted(at+1, countOf(m[2]), countOf(m[4])); ok {
@@ -143,7 +144,7 @@ func (d *diffText) shaped(at int) (lines []batch.HunkLine, next int) {
 	bare := 0
 	for ; at < d.hi; at++ {
 		line := d.raw(at)
-		if isHunkHeader(line) || d.opensNames(at) || d.isSignature(at) || strings.HasPrefix(line, "diff --") || strings.HasPrefix(line, "From ") && mailStart.MatchString(line) {
+		if isHunkHeader(line) || d.opensNames(at) || d.isSignature(at) || strings.HasPrefix(line, "diff --") || strings.HasPrefix(line, "From ") && mailStart().MatchString(line) {
 			break
 		}
 		if strings.HasPrefix(line, `\ `) && len(lines) > 0 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/git-clada/git-clada/internal/diag"
 )
@@ -16,7 +17,7 @@ type sectionNames struct {
 
 const devNull = "/dev/null"
 
-var nameTime = regexp.MustCompile(`[ \t]+\d{4}-\d\d-\d\d \d\d:\d\d:\d\d.*$`)
+var nameTime = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[ \t]+\d{4}-\d\d-\d\d \d\d:\d\d:\d\d.*$`) })
 
 // nameOf reads the name behind "--- " or "+++ ": quoted as C does it, or up to a tab or a time.
 func nameOf(s string) string {
@@ -26,7 +27,7 @@ func nameOf(s string) string {
 	if n := strings.IndexByte(s, '\t'); n >= 0 {
 		return s[:n]
 	}
-	return strings.TrimRight(nameTime.ReplaceAllString(s, ""), " ")
+	return strings.TrimRight(nameTime().ReplaceAllString(s, ""), " ")
 }
 
 // unquoteName reads a name that may be in double quotes, with the escapes that git writes.

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/git-clada/git-clada/internal/batch"
 )
@@ -17,8 +18,8 @@ type shamAction struct {
 	syscall  string            // what errors of the system name
 	texts    map[string]string // messages of failures by case, besides those of the system
 	codes    map[string]string
-	data     map[string]string // members of the data and the facts that are their values
-	words    map[string]*batch.Words
+	data     map[string]string   // members of the data and the facts that are their values
+	words    func() *batch.Words // made when first asked for
 }
 
 func required(names ...string) []shamParam {
@@ -197,10 +198,9 @@ func init() {
 		userOnly("undo", "undo"), userOnly("git_step_back", "step-back"), userOnly("git_step_forward", "step-forward"), userOnly("git_squash", "squash"),
 	}
 	for _, a := range shamActions {
-		a.words = map[string]*batch.Words{}
+		a.words = sync.OnceValue(a.newWords)
 		for _, name := range a.names {
 			actionByName[name] = a
-			a.words[name] = a.newWords()
 		}
 	}
 }
@@ -223,14 +223,6 @@ func (a *shamAction) newWords() *batch.Words {
 	}
 	maps.Copy(w.Failures, a.texts)
 	return w
-}
-
-// wordsFor gives the messages for an action as it was written.
-func (a *shamAction) wordsFor(name string) *batch.Words {
-	if w := a.words[name]; w != nil {
-		return w
-	}
-	return a.words[a.names[0]]
 }
 
 // findAction gives the action of a name; exact is false if only upper and lower case differ.

@@ -36,7 +36,7 @@ func (s *scan) shamTask(b *ShamBlock) {
 		}
 	}
 	s.addTask(batch.Task{
-		ID: b.ID, Dialect: "sham", Action: written, Params: params, Span: b.span, Fenced: b.fenced, Op: a.build(values), Words: a.wordsFor(written),
+		ID: b.ID, Dialect: "sham", Action: written, Params: params, Span: b.span, Fenced: b.fenced, Op: a.build(values), Words: a.words(),
 		Actions: a.names,
 	})
 	if text := values.text("content") + values.text("new_text"); hasConflict(text) {

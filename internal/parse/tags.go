@@ -348,7 +348,7 @@ func (o *operation) finish() {
 		err = o.wrong
 	}
 	if err == nil {
-		t := batch.Task{Dialect: "tags", Action: o.op.name, Span: o.between(o.lo, o.hi), Words: o.op.words}
+		t := batch.Task{Dialect: "tags", Action: o.op.name, Span: o.between(o.lo, o.hi), Words: o.op.words()}
 		if err = o.op.build(&t, values); err == nil {
 			for _, content := range []string{values.content, values.lastReplace()} {
 				if hasConflict(content) {

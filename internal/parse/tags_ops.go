@@ -4,6 +4,7 @@ import (
 	"maps"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/git-clada/git-clada/internal/batch"
 	"github.com/git-clada/git-clada/internal/diag"
@@ -14,7 +15,7 @@ type tagOp struct {
 	name     string
 	word     tagWord
 	children []tagChild
-	words    *batch.Words
+	words    func() *batch.Words // made when first asked for
 	build    func(t *batch.Task, v *tagValues) *diag.Error
 }
 
@@ -88,7 +89,7 @@ func init() {
 		{name: "grep", children: []tagChild{file, line, optionalChild("case_insensitive")}, build: buildGrep},
 	} {
 		op.word = word2tag(op.name)
-		op.words = wordsFor(op.name)
+		op.words = sync.OnceValue(func() *batch.Words { return wordsFor(op.name) })
 		tagOps[op.name], opsByWord[op.word] = op, op
 		tagNames = append(tagNames, op.name)
 	}

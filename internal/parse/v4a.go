@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/git-clada/git-clada/internal/batch"
 	"github.com/git-clada/git-clada/internal/diag"
@@ -144,16 +145,18 @@ func (s *scan) strayEndPatch(i int) {
 	})
 }
 
-var v4aAlmost = regexp.MustCompile(`(?i)^[ \t]*\*{1,5}[ \t]*begin[ \t]+patch[ \t*]*$`)
+var v4aAlmost = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^[ \t]*\*{1,5}[ \t]*begin[ \t]+patch[ \t*]*$`) })
 
 func (s *scan) v4aNearMiss(line string, i int) {
-	if len(line) < 60 && v4aAlmost.MatchString(line) {
+	if len(line) < 60 && v4aAlmost().MatchString(line) {
 		s.memo["v4a near"] = i
 		s.warn("v4a", NearMiss, i+1, fmt.Sprintf("%q looks like an opener and is read as prose: write %s", strings.TrimSpace(line), beginPatch))
 	}
 }
 
-var cdPatch = regexp.MustCompile("^cd[ \t]+(\"[^\"]+\"|'[^']+'|[^ \t\"']+)[ \t]*&&[ \t]*apply_?patch\\b")
+var cdPatch = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("^cd[ \t]+(\"[^\"]+\"|'[^']+'|[^ \t\"']+)[ \t]*&&[ \t]*apply_?patch\\b")
+})
 
 // wrapperDir gives the directory of a `cd DIR && apply_patch` above the envelope.
 func (e *envelope) wrapperDir() string {
@@ -162,7 +165,7 @@ func (e *envelope) wrapperDir() string {
 		if line == "" {
 			continue
 		}
-		if m := cdPatch.FindStringSubmatch(line); m != nil {
+		if m := cdPatch().FindStringSubmatch(line); m != nil {
 			return strings.Trim(m[1], `"'`)
 		}
 		return ""

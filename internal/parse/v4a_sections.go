@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/git-clada/git-clada/internal/batch"
 )
@@ -138,7 +139,7 @@ func (e *envelope) skipBlank() {
 	}
 }
 
-var numbersOnly = regexp.MustCompile(`^(\.\.\.|-[0-9]+(,[0-9]+)? \+[0-9]+(,[0-9]+)?) @@`)
+var numbersOnly = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\.\.\.|-[0-9]+(,[0-9]+)? \+[0-9]+(,[0-9]+)?) @@`) })
 
 // chunk reads the next chunk. What belongs to none is reported and skipped.
 func (e *envelope) chunk() (h batch.Hunk, ok bool) {
@@ -150,7 +151,7 @@ func (e *envelope) chunk() (h batch.Hunk, ok bool) {
 		if !isContext || rest != "" && !blank(rest[0]) {
 			break
 		}
-		if strings.TrimSpace(rest) == "" || numbersOnly.MatchString(strings.TrimSpace(rest)) {
+		if strings.TrimSpace(rest) == "" || numbersOnly().MatchString(strings.TrimSpace(rest)) {
 			continue
 		}
 		h.Contexts = append(h.Contexts, rest[1:])
