@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -8,7 +9,10 @@ import (
 )
 
 // parseCase is a reply whose reading is timed.
-type parseCase struct{ name, text string }
+type parseCase struct {
+	name string
+	text func() string // made when its turn comes: together they would fill the memory
+}
 
 // parseCases gives replies of 10 MB in each dialect, and of 50 MB to show that time grows with size only; then replies
 // that are made to be slow to read.
@@ -16,12 +20,12 @@ func parseCases() []parseCase {
 	const mb = 1_000_000
 	var all []parseCase
 	for _, dialect := range parse.Dialects() {
-		all = append(all, parseCase{dialect + ", files of 200 lines", answer(dialect, 10*mb, 200)},
-			parseCase{dialect + ", files of 200 lines", answer(dialect, 49*mb, 200)},
-			parseCase{dialect + ", files of 10 lines", answer(dialect, 10*mb, 10)})
+		for _, c := range []struct{ size, lines int }{{10 * mb, 200}, {49 * mb, 200}, {10 * mb, 10}} {
+			all = append(all, parseCase{fmt.Sprintf("%s, files of %d lines", dialect, c.lines), func() string { return answer(dialect, c.size, c.lines) }})
+		}
 	}
 	hostile := func(name, before, s, behind string) {
-		all = append(all, parseCase{name, fill(10*mb, before, s, behind)})
+		all = append(all, parseCase{name, func() string { return fill(10*mb, before, s, behind) }})
 	}
 	hostile("prose", "", "a line of prose without anything in it\n", "")
 	hostile("markers: one block", "<<<<<<< WRITE path=\"x\"\n", "a line of content\n", ">>>>>>> END\n")
