@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/git-clada/git-clada/internal/batch"
@@ -117,14 +118,13 @@ func countValue(s string) (any, bool) {
 
 // checkAttributes applies rules. It gives the typed parameters in the order in which they were written.
 func checkAttributes(attrs []attribute, rules map[string]rule, op string) (params []batch.Param, err *diag.Error, kind diag.Kind) {
-	given := map[string]bool{}
+	params = make([]batch.Param, 0, len(attrs)+2) // content and the like follow
 	for _, a := range attrs {
 		r, known := rules[a.name]
 		if !known {
 			return nil, diag.New(diag.InvalidArgument, "%s has no attribute %s", op, a.name).
 				At(diag.Pos{Line: a.line, Column: a.column}).WithHint("known: %s", names(rules)), diag.Validation
 		}
-		given[a.name] = true
 		if r.nonEmpty && a.value == "" {
 			return nil, diag.New(diag.InvalidArgument, "%s is empty", a.name).At(diag.Pos{Line: a.line, Column: a.column}).
 				WithHint("name a file or directory, relative to the top"), diag.Type
@@ -140,10 +140,21 @@ func checkAttributes(attrs []attribute, rules map[string]rule, op string) (param
 		}
 		params = append(params, batch.Param{Name: a.name, Value: value})
 	}
-	for _, name := range sortedNames(rules) {
-		if rules[name].required && !given[name] {
-			return nil, diag.New(diag.InvalidArgument, "%s needs %s", op, name).WithHint(`write %s %s="..."`, op, name), diag.Validation
-		}
+	if name := missingAttribute(attrs, rules); name != "" {
+		return nil, diag.New(diag.InvalidArgument, "%s needs %s", op, name).WithHint(`write %s %s="..."`, op, name), diag.Validation
 	}
 	return params, nil, ""
+}
+
+// missingAttribute gives the first required attribute, by name, that is not there, or "".
+func missingAttribute(attrs []attribute, rules map[string]rule) (missing string) {
+	for name, r := range rules {
+		if !r.required || slices.ContainsFunc(attrs, func(a attribute) bool { return a.name == name }) {
+			continue
+		}
+		if missing == "" || name < missing {
+			missing = name
+		}
+	}
+	return missing
 }
