@@ -255,8 +255,11 @@ func (s *session) treeSettings(o *settings) {
 	rules := s.repo.IgnoreRules()
 	o.apply.Ignored = func(p batch.Path) bool { return rules.Ignored(string(p)) }
 	o.apply.Blob = func(prefix string) bool {
-		_, err := s.repo.Objects.Resolve(prefix + "^{blob}")
-		return err == nil
+		if len(prefix) < 4 || strings.Trim(prefix, "0123456789abcdef") != "" {
+			return false // not an object id: a reply may not have git look for anything else
+		}
+		oid, err := s.repo.Objects.Resolve(prefix + "^{blob}")
+		return err == nil && oid != ""
 	}
 	o.protect = s.repo.Config.All("clada.protect")
 	var run []string
