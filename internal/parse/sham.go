@@ -66,6 +66,12 @@ func (d sham) open(s *scan, i int) (next int, ok bool) {
 	if !strings.HasPrefix(rest, "#!") {
 		return 0, false
 	}
+	if mark := asciiLower(rest[:min(len(rest), len("#!nesl [@"))]); mark == "#!nesl [@" || mark == "#!sham [@" {
+		if !slices.ContainsFunc(generations, func(g *generation) bool { return strings.HasPrefix(rest, g.mark) }) {
+			s.warn("sham", NearMiss, i+1, rest[:len("#!nesl")]+" looks like a header and is read as prose: write #!nesl, #!NESL or #!SHAM")
+			return 0, false
+		}
+	}
 	r := s.shamReading()
 	blocks := len(r.p.doc.Blocks)
 	errs, warnings, late := len(r.p.doc.Errors), len(r.p.doc.Warnings), len(r.p.doc.late)
