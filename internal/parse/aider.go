@@ -236,7 +236,7 @@ func (b *searchBlock) dividers(from int) []int {
 			continue
 		}
 		all = append(all, i)
-		if hidden[int32(i)] || b.insideRegion(quoted, t, idx, i) {
+		if hidden[int32(i)] {
 			continue
 		}
 		anyFree = append(anyFree, i)
@@ -251,12 +251,6 @@ func (b *searchBlock) dividers(from int) []int {
 		return anyFree
 	}
 	return all
-}
-
-// insideRegion reports whether a line that is no mark of the table lies between two marks of the same quoted region.
-func (b *searchBlock) insideRegion(quoted []bool, t *markTable, idx int32, line int) bool {
-	k := int(t.limitAt(line) - idx - 1)
-	return k > 0 && k < len(quoted) && quoted[k] && quoted[k-1] && int(t.marks[int(idx)+1+k].line) != line
 }
 
 // unescaped gives the lines [first, last) joined, each less the backslash that kept it from being structure.

@@ -25,23 +25,26 @@ func (sham) name() string { return "sham" }
 
 func (sham) openers() []string { return []string{"#!nesl [@three-char-SHA-256: ID]"} }
 
-// shamReading is what the scan reads of this dialect, under one indentation of fences.
-type shamReading struct {
-	p     *shamParser
-	v     *view
-	seen  int // blocks that were looked at
-	fence map[*ShamBlock]bool
+// shamState is what the scan reads of this dialect: one document, and a parser for each view of the reply.
+type shamState struct {
+	doc     *Sham
+	parsers map[*view]*shamParser
 }
 
-func (s *scan) shamReading() *shamReading {
-	all, _ := s.memo["sham"].(map[*view]*shamReading)
-	if all == nil {
-		all = map[*view]*shamReading{}
-		s.memo["sham"] = all
+func (s *scan) sham() *shamState {
+	st, _ := s.memo["sham"].(*shamState)
+	if st == nil {
+		st = &shamState{doc: &Sham{}, parsers: map[*view]*shamParser{}}
+		s.memo["sham"] = st
 	}
-	v := s.view()
-	if r := all[v]; r != nil {
-		return r
+	return st
+}
+
+// shamParser gives the parser for the present view.
+func (s *scan) shamParser() *shamParser {
+	st, v := s.sham(), s.view()
+	if p := st.parsers[v]; p != nil {
+		return p
 	}
 	t := newShamLines(v.text, s.opts.Strict)
 	t.cut = func(i int) int {
@@ -50,19 +53,13 @@ func (s *scan) shamReading() *shamReading {
 		}
 		return int((s.starts[i+1] - s.starts[i]) - (v.starts[i+1] - v.starts[i]))
 	}
-	doc, _ := s.memo["sham doc"].(*Sham)
-	if doc == nil {
-		doc = &Sham{}
-		s.memo["sham doc"] = doc
-	}
-	r := &shamReading{p: &shamParser{t: t, doc: doc, strict: s.opts.Strict}, v: v, fence: map[*ShamBlock]bool{}}
-	all[v] = r
-	return r
+	p := &shamParser{t: t, doc: st.doc, strict: s.opts.Strict}
+	st.parsers[v] = p
+	return p
 }
 
 func (d sham) open(s *scan, i int) (next int, ok bool) {
-	line := s.line(i)
-	rest := strings.TrimLeft(string(line[:min(len(line), 4096)]), " \t")
+	rest := strings.TrimLeft(s.bare(i), " \t")
 	if !strings.HasPrefix(rest, "#!") {
 		return 0, false
 	}
@@ -72,15 +69,13 @@ func (d sham) open(s *scan, i int) (next int, ok bool) {
 			return 0, false
 		}
 	}
-	r := s.shamReading()
-	blocks := len(r.p.doc.Blocks)
-	errs, warnings, late := len(r.p.doc.Errors), len(r.p.doc.Warnings), len(r.p.doc.late)
-	next, ok = r.p.seek(i)
+	p := s.shamParser()
+	doc, before := p.doc, *p.doc
+	next, ok = p.seek(i)
 	if s.fence.char != 0 && s.opts.IgnoreFences {
-		r.p.doc.Blocks = r.p.doc.Blocks[:blocks]
-		r.p.doc.Errors, r.p.doc.Warnings, r.p.doc.late = r.p.doc.Errors[:errs], r.p.doc.Warnings[:warnings], r.p.doc.late[:late]
+		*doc = before
 	}
-	for _, b := range r.p.doc.Blocks[blocks:] {
+	for _, b := range doc.Blocks[len(before.Blocks):] {
 		b.fenced = s.fence.char != 0
 		b.span = s.span(b.StartLine-1, min(max(b.last, b.StartLine), s.lines())-1)
 	}
@@ -96,27 +91,19 @@ func ReadSham(reply []byte, o Options) *Sham {
 	s := newScan(normalize(reply), o, &batch.Batch{}, &diag.List{})
 	s.hadBOM = bytes.HasPrefix(reply, byteOrderMark)
 	s.run()
-	doc, _ := s.memo["sham doc"].(*Sham)
-	if doc == nil {
-		doc = &Sham{}
-	}
-	return doc
+	return s.sham().doc
 }
 
 // finish makes tasks and problems of all blocks: whether a block may run depends on the errors of all others.
 func (d sham) finish(s *scan) {
-	doc, _ := s.memo["sham doc"].(*Sham)
-	if doc == nil {
+	doc := s.sham().doc
+	if len(doc.Blocks)+len(doc.Errors)+len(doc.Warnings) == 0 {
 		return
 	}
-	for _, r := range s.memo["sham"].(map[*view]*shamReading) {
-		if s.hadBOM && len(doc.Blocks) > 0 && !s.opts.Strict {
-			r.p.byteOrderMark()
-			s.hadBOM = false
-		}
-		r.p.doc = doc
+	if s.hadBOM && len(doc.Blocks) > 0 && !s.opts.Strict {
+		s.shamParser().byteOrderMark()
 	}
-	(&shamParser{doc: doc}).finish()
+	doc.settle()
 	s.shamTasks(doc)
 }
 

@@ -22,7 +22,7 @@ func ParseSham(text string, strict bool) *Sham {
 		next, _ := p.seek(i)
 		i = next
 	}
-	p.finish()
+	p.doc.settle()
 	return p.doc
 }
 
@@ -40,12 +40,12 @@ func (p *shamParser) byteOrderMark() {
 	p.warn("BOM", 0, 0, 1, nil, "Byte order mark dropped")
 }
 
-// finish puts late errors behind the others and warnings in order.
-func (p *shamParser) finish() {
-	p.doc.Errors = append(p.doc.Errors, p.doc.late...)
-	p.doc.late = nil
-	sort.SliceStable(p.doc.Warnings, func(i, j int) bool {
-		a, b := p.doc.Warnings[i], p.doc.Warnings[j]
+// settle puts late errors behind the others and warnings in order.
+func (d *Sham) settle() {
+	d.Errors = append(d.Errors, d.late...)
+	d.late = nil
+	sort.SliceStable(d.Warnings, func(i, j int) bool {
+		a, b := d.Warnings[i], d.Warnings[j]
 		if a.Line != b.Line {
 			return a.Line < b.Line
 		}

@@ -24,7 +24,7 @@ type operation struct {
 	*scan
 	x     *tagIndex
 	op    *tagOp
-	open  int32 // its opening token
+	open  int32 // its opening token; none if the opening tag has attributes
 	lo    int
 	hi    int // offset behind it
 	parts []part
@@ -89,7 +89,6 @@ func (s *scan) withAttributes(x *tagIndex, op *tagOp, off int) (end int, ok bool
 		}
 		o.hi = int(x.tokens[m].hi)
 		if op.name == "read" && len(t.attrs) == 1 && t.attrs[0].name == "force" {
-			o.hi = t.hi
 			return o.children(t.hi), true
 		}
 	}
