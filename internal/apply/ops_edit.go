@@ -17,6 +17,9 @@ type attempt struct {
 }
 
 func (p *planner) edit(r *Result, op batch.Edit) *diag.Error {
+	if len(op.Splits) == 1 && op.Splits[0].Old == "" {
+		return emptyText("old text")
+	}
 	path, was, err := p.target(r, op.Path, "")
 	if err != nil {
 		return err
@@ -50,6 +53,11 @@ func (p *planner) warnOverlap(r *Result, path batch.Path, t *text, a attempt, op
 			Message: fmt.Sprintf("in %s the text also stands at line %d, overlapping the place at line %d that was changed", path, t.line(second.lo), t.line(first.lo)),
 		})
 	}
+}
+
+// emptyText refuses an edit before its file is looked at.
+func emptyText(what string) *diag.Error {
+	return diag.New(diag.InvalidArgument, "the %s is empty", what).WithHint("quote text of the file").With("empty " + what)
 }
 
 // locate finds what an edit replaces.
@@ -116,7 +124,7 @@ func (p *planner) editFiles(r *Result, op batch.EditFiles) *diag.Error {
 		return noPaths()
 	}
 	if op.Edit.Splits[0].Old == "" {
-		return diag.New(diag.InvalidArgument, "the old text is empty").With("empty old text")
+		return emptyText("old text")
 	}
 	var failed []string
 	var first *diag.Error
@@ -150,6 +158,12 @@ func (p *planner) editFiles(r *Result, op batch.EditFiles) *diag.Error {
 }
 
 func (p *planner) editRange(r *Result, op batch.EditRange) *diag.Error {
+	if op.OnlyOne && op.Start == "" {
+		return emptyText("start")
+	}
+	if op.OnlyOne && op.Splits[0].Old == "" {
+		return emptyText("end")
+	}
 	path, was, old, err := p.file(r, op.Path)
 	if err != nil {
 		return err
@@ -281,9 +295,6 @@ func plural(n int, noun string) string {
 }
 
 func (p *planner) mismatch(r *Result, t *text, a attempt, op batch.Edit) *diag.Error {
-	if len(op.Splits) > 0 && op.Splits[0].Old == "" && len(op.Splits) == 1 {
-		return diag.New(diag.InvalidArgument, "the old text is empty").With("empty old text")
-	}
 	err := diag.New(diag.MatchCountMismatch, "found %s, expected %s", plural(len(a.found), "matches"), expected(op.Expect))
 	name := "several matches"
 	switch {

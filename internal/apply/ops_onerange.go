@@ -10,12 +10,6 @@ import (
 // editOnlyRange replaces a range whose start must be the only one of its kind, and whose end the only one behind it.
 func (p *planner) editOnlyRange(r *Result, path batch.Path, was *Node, t *text, op batch.EditRange) *diag.Error {
 	end := op.Splits[0].Old
-	switch {
-	case op.Start == "":
-		return diag.New(diag.InvalidArgument, "the start text is empty").With("empty start")
-	case end == "":
-		return diag.New(diag.InvalidArgument, "the end text is empty").With("empty end")
-	}
 	if n := countOverlapping(t.lf, op.Start); n != 1 {
 		starts := t.find(op.Start)
 		err := diag.New(diag.MatchCountMismatch, "the start text was found %d times, expected 1", n).With("several starts", "n", n)

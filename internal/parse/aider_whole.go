@@ -139,7 +139,7 @@ func (a aider) finish(s *scan) {
 	if s.opts.IgnoreFences {
 		return
 	}
-	ours := s.opts.Dialect == "aider" || slices.ContainsFunc(s.batch.Tasks, func(t batch.Task) bool { return t.Dialect == "aider" }) ||
+	ours := slices.ContainsFunc(s.batch.Tasks, func(t batch.Task) bool { return t.Dialect == "aider" }) ||
 		slices.ContainsFunc(s.list.Problems, func(p diag.Problem) bool { return p.Dialect == "aider" && !p.Refuses })
 	if !ours {
 		return
