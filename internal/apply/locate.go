@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// place is a range [lo, hi) of raw bytes that a search found. mapNew changes the new text on its way in, where the
-// tier needs that; nil leaves it alone.
+// place is a range [lo, hi) of raw bytes that a search found.
 type place struct {
 	lo, hi int
-	mapNew func(string) string
+	shift  *shift // how the indentation of the new text is changed on its way in; nil leaves it alone
 }
 
 // finder makes a function that gives the first place of old at or behind a raw offset.
@@ -131,8 +130,8 @@ func (t *text) replace(found []place, text string, removeLine bool) string {
 	for _, p := range found {
 		b.WriteString(t.raw[at:p.lo])
 		in := text
-		if p.mapNew != nil {
-			in = p.mapNew(in)
+		if p.shift != nil {
+			in = p.shift.apply(in)
 		}
 		eol := firstEnding(t.raw[p.lo:p.hi])
 		if eol == "" {

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/git-clada/git-clada/internal/batch"
@@ -67,7 +68,11 @@ func (p *planner) locate(r *Result, t *text, op batch.Edit) (attempt, *diag.Erro
 		case tierTrailing:
 			return t.findTrailing(s.Old), -1
 		case tierIndent:
-			return t.findShifted(s.Old), -1
+			found := t.findShifted(s.Old)
+			if slices.ContainsFunc(found, func(p place) bool { return !p.shift.fits(s.New) }) {
+				return nil, -1 // the new text cannot be shifted like the old one
+			}
+			return found, -1
 		}
 		if op.Aligned {
 			if whole := t.findAligned(s.Old); len(whole) > 0 {

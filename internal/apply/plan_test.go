@@ -169,6 +169,7 @@ func TestTiers(t *testing.T) {
 		{"if x {⏎    y⏎}⏎", "    if x {⏎        y⏎    }", "    if z {⏎    }", "if z {⏎}⏎", tierIndent},
 		{"a⏎b⏎", "a⏎b", "x", "x⏎", tierExact},
 		{" a⏎  b⏎", "a⏎b", "x", " a⏎  b⏎", ""},
+		{"a⏎b⏎", "    a⏎    b", "    x⏎  y", "a⏎b⏎", ""}, // a new line that lacks what the others lose
 	} {
 		tree := memTree{"a": expand.Replace(c.file)}
 		cs, status := plan(t, tree, `«EDIT path="a"⏎`+c.old+"⏎≡⏎"+c.new+"⏎»REPLACE", parse.Options{Match: batch.Whitespace}, Options{})

@@ -76,7 +76,7 @@ func (t *text) findShifted(old string) []place {
 	for _, i := range findSequence(keys, wantKeys) {
 		s, ok := shiftBetween(lines[i:i+len(want)], want)
 		if ok {
-			found = append(found, place{lo: lines[i].lo, hi: lines[i+len(want)-1].hi, mapNew: s.apply})
+			found = append(found, place{lo: lines[i].lo, hi: lines[i+len(want)-1].hi, shift: &s})
 		}
 	}
 	return found
@@ -118,6 +118,16 @@ func prefixes(want []string) []int {
 
 // shift is what to put before each line, or take away from it.
 type shift struct{ add, cut string }
+
+// fits reports whether every line of a text has what is to be taken away.
+func (s shift) fits(text string) bool {
+	for line := range strings.SplitSeq(text, "\n") {
+		if _, ok := s.line(line); !ok {
+			return false
+		}
+	}
+	return true
+}
 
 func (s shift) apply(text string) string {
 	lines := strings.Split(text, "\n")
