@@ -139,17 +139,6 @@ func (s *Store) Resolve(rev string) (OID, error) {
 	return oid, err
 }
 
-// Stat gives kind and size of an object; kind is "" if it does not exist.
-func (s *Store) Stat(oid OID) (kind string, size int, err error) {
-	if o, ok := s.remembered(oid); ok {
-		return o.kind, len(o.data), nil
-	}
-	s.reading.Lock()
-	defer s.reading.Unlock()
-	_, kind, size, err = s.ask("info", string(oid))
-	return kind, size, err
-}
-
 func (s *Store) remembered(oid OID) (stored, bool) {
 	s.writing.Lock()
 	defer s.writing.Unlock()

@@ -32,9 +32,6 @@ func isOID(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// zeroOID is how git writes "no object".
-func zeroOID(like OID) string { return strings.Repeat("0", len(like)) }
-
 // Mode is the type and permission of a tree or index entry, as git writes it.
 type Mode uint32
 

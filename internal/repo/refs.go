@@ -130,20 +130,6 @@ func writeUpdate(b *strings.Builder, u RefUpdate) {
 // Ref gives the object that a ref points to, "" if the ref does not exist.
 func (r *Repo) Ref(name string) (OID, error) { return r.Objects.Resolve(name) }
 
-// RefsBelow gives the refs below a prefix that ends in a slash, by full name.
-func (r *Repo) RefsBelow(ctx context.Context, prefix string) (map[string]OID, error) {
-	out, err := r.run(ctx, nil, "for-each-ref", "--format=%(objectname) %(refname)", prefix)
-	if err != nil {
-		return nil, err
-	}
-	refs := map[string]OID{}
-	for line := range strings.Lines(string(out)) {
-		oid, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		refs[name] = OID(oid)
-	}
-	return refs, nil
-}
-
 // SetHead lets HEAD point to a branch, which need not exist, or, where ref is "", detaches it at oid. No file changes.
 func (r *Repo) SetHead(ctx context.Context, h Head, message string) error {
 	r.headKnown = false
