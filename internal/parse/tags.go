@@ -150,9 +150,9 @@ func (o *operation) children(off int) int {
 		if alias := tagStrings[t.name]; alias != child.name {
 			o.forgive(at, Alias, fmt.Sprintf("<%s> is read as <%s>", alias, child.name))
 		}
+		o.hi = o.extent() // where it ends if this child is malformed
 		next, ok := o.child(child, i)
 		if !ok {
-			o.hi = o.extent()
 			return o.hi
 		}
 		off = next
