@@ -174,7 +174,7 @@ func (p *planner) patchContent(r *Result, path batch.Path, was *Node, op batch.P
 		return err
 	}
 	m := &Match{Tier: tierExact, Count: len(all)}
-	for i, h := range all {
+	for _, h := range all {
 		at := HunkPlace{Tier: h.tier, Line: h.at + 1, By: h.by, Dropped: h.dropped}
 		if h.by == "context" && h.hunk.Line > 0 {
 			at.Offset = h.at + 1 - h.hunk.Line
@@ -186,7 +186,7 @@ func (p *planner) patchContent(r *Result, path batch.Path, was *Node, op batch.P
 		m.Tier = looser(m.Tier, h.tier)
 		m.Lines = append(m.Lines, h.at+1)
 		if h.dropped > 0 {
-			m.Notes = append(m.Notes, fmt.Sprintf("hunk %d: trailing blank line ignored", i+1))
+			m.Notes = append(m.Notes, "trailing blank line ignored")
 		}
 	}
 	if data.Preimage == "differs" {

@@ -237,16 +237,17 @@ func (o *operation) value(p part, t token) (next int, ok bool) {
 func (o *operation) bodyEnd(b *bodyIndex, i int32) int32 {
 	z := o.x.end(o.op.word, i+1)
 	inside := func(k int32) bool { return k != none && (z == none || k < z) }
-	if k := b.level[i+1]; inside(k) {
+	behind := o.x.from(o.x.tokens[i].name, i+1)
+	if k := b.level[behind]; inside(k) {
 		return k
 	}
-	if k := b.any[i+1]; inside(k) {
+	if k := b.any[behind]; inside(k) {
 		return k
 	}
 	if z == none {
 		return none
 	}
-	k := b.any[z+1]
+	k := b.any[o.x.from(o.x.tokens[i].name, z+1)]
 	if k == none {
 		return none
 	}

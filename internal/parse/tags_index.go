@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -33,11 +34,13 @@ func word2tag(name string) tagWord {
 type tagIndex struct {
 	v      *view
 	tokens []token
+	named  map[tagWord][]int32       // the tokens of each name
+	rank   []int32                   // the place of each token among those of its name
 	match  []int32                   // for each opening token the one that closes it, names apart; none
 	follow []int32                   // index of the token that follows a token, white space and comments aside; none
 	bodies map[[2]tagWord]*bodyIndex // by operation and child
 	opens  []int32                   // for each token the next one, itself included, that opens an operation; made on demand
-	ends   map[tagWord][]int32       // for each token the next closing token of that name that nothing in between opens
+	ends   map[tagWord][]int32       // for each token of a name the next closing one that nothing in between opens
 	last   map[tagWord]int32         // offset of the last closing token
 }
 
@@ -47,7 +50,7 @@ func (s *scan) tags() *tagIndex {
 	if x, ok := s.memo["tags"].(map[*view]*tagIndex); ok && x[v] != nil {
 		return x[v]
 	}
-	x := &tagIndex{v: v, bodies: map[[2]tagWord]*bodyIndex{}, ends: map[tagWord][]int32{}, last: map[tagWord]int32{}}
+	x := &tagIndex{v: v, named: map[tagWord][]int32{}, bodies: map[[2]tagWord]*bodyIndex{}, ends: map[tagWord][]int32{}, last: map[tagWord]int32{}}
 	x.read()
 	all, _ := s.memo["tags"].(map[*view]*tagIndex)
 	if all == nil {
@@ -74,10 +77,13 @@ func (x *tagIndex) read() {
 		}
 		off++
 	}
+	x.rank = make([]int32, len(x.tokens))
 	x.match = make([]int32, len(x.tokens))
 	x.follow = make([]int32, len(x.tokens))
 	stacks := map[tagWord][]int32{}
 	for i, t := range x.tokens {
+		x.rank[i] = int32(len(x.named[t.name]))
+		x.named[t.name] = append(x.named[t.name], int32(i))
 		x.match[i] = none
 		if !t.closes {
 			stacks[t.name] = append(stacks[t.name], int32(i))
@@ -141,9 +147,10 @@ func (x *tagIndex) next(off int) int32 {
 }
 
 // bodyIndex answers, for one child of one operation, where a body ends. A closing tag is plausible if what follows it
-// may stand behind it. Each list has an entry for every token and one for the end; none is "not any more".
+// may stand behind it. Each list has an entry for every tag of the child's name and one for the end; none is "not any
+// more".
 type bodyIndex struct {
-	level []int32 // the closing tag at the level of a body that starts before this token
+	level []int32 // the closing tag at the level of a body that starts before this one
 	any   []int32 // the next plausible closing tag
 }
 
@@ -153,26 +160,31 @@ func (x *tagIndex) body(op *tagOp, c tagWord) *bodyIndex {
 	if b := x.bodies[key]; b != nil {
 		return b
 	}
-	n := len(x.tokens)
+	own := x.named[c]
+	n := len(own)
 	b := &bodyIndex{level: make([]int32, n+1), any: make([]int32, n+1)}
 	b.level[n], b.any[n] = none, none
-	for i := n - 1; i >= 0; i-- {
-		t := x.tokens[i]
-		b.level[i], b.any[i] = b.level[i+1], b.any[i+1]
+	for k := n - 1; k >= 0; k-- {
+		i := own[k]
+		b.level[k], b.any[k] = b.level[k+1], b.any[k+1]
 		switch {
-		case t.name != c:
-		case t.closes && x.plausible(op, int32(i)):
-			b.level[i], b.any[i] = int32(i), int32(i)
-		case !t.closes:
+		case x.tokens[i].closes && x.plausible(op, i):
+			b.level[k], b.any[k] = i, i
+		case !x.tokens[i].closes:
+			b.level[k] = none
 			if m := x.match[i]; m != none {
-				b.level[i] = b.level[m+1]
-			} else {
-				b.level[i] = none
+				b.level[k] = b.level[x.rank[m]+1]
 			}
 		}
 	}
 	x.bodies[key] = b
 	return b
+}
+
+// from gives where, among the tags of a name, those at or behind token i start.
+func (x *tagIndex) from(name tagWord, i int32) int {
+	n, _ := slices.BinarySearch(x.named[name], i)
+	return n
 }
 
 // plausible reports whether what follows the closing tag i may stand behind a child of op: another child's opening tag,
@@ -194,25 +206,23 @@ func (x *tagIndex) plausible(op *tagOp, i int32) bool {
 func (x *tagIndex) end(name tagWord, i int32) int32 {
 	ends := x.ends[name]
 	if ends == nil {
-		n := len(x.tokens)
+		own := x.named[name]
+		n := len(own)
 		ends = make([]int32, n+1)
 		ends[n] = none
 		for k := n - 1; k >= 0; k-- {
-			t := x.tokens[k]
-			ends[k] = ends[k+1]
-			switch {
-			case t.name != name:
-			case t.closes:
-				ends[k] = int32(k)
-			case x.match[k] != none:
-				ends[k] = ends[x.match[k]+1]
+			switch m := x.match[own[k]]; {
+			case x.tokens[own[k]].closes:
+				ends[k] = own[k]
+			case m != none:
+				ends[k] = ends[x.rank[m]+1]
 			default:
 				ends[k] = none
 			}
 		}
 		x.ends[name] = ends
 	}
-	return ends[i]
+	return ends[x.from(name, i)]
 }
 
 // nextOp gives the next token at or behind i that opens an operation: at an allowed place, with a tag behind it.
