@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"path"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -9,28 +8,6 @@ import (
 	"github.com/git-clada/git-clada/internal/batch"
 	"github.com/git-clada/git-clada/internal/diag"
 )
-
-// fileCommand is a command that is carried out by us as a file op.
-type fileCommand struct {
-	options string // the short options it takes
-	run     func(p *planner, r *Result, c command) *diag.Error
-}
-
-// command is a command line, read.
-type command struct {
-	name     string
-	options  map[byte]bool
-	operands []string
-	dir      string
-}
-
-var fileCommands = map[string]fileCommand{
-	"rm":    {"rRfv", (*planner).runRm},
-	"mv":    {"fnv", (*planner).runMv},
-	"cp":    {"rRapfnv", (*planner).runCp},
-	"mkdir": {"pv", (*planner).runMkdir},
-	"touch": {"a", (*planner).runTouch},
-}
 
 // command carries out a RUN. The file commands become ops of ours; nothing else is started.
 func (p *planner) command(r *Result, op batch.Run) *diag.Error {
@@ -47,8 +24,8 @@ func (p *planner) command(r *Result, op batch.Run) *diag.Error {
 		return diag.New(diag.CommandNotAllowed, "%s is not run", clipLine(op.Command)).
 			WithHint("rm, mv, cp, mkdir and touch are carried out; run anything else yourself")
 	}
-	c := command{name: words[0], options: map[byte]bool{}, dir: op.Dir}
-	if err := c.readOptions(words[1:], fc.options); err != nil {
+	c := command{name: words[0], dir: op.Dir}
+	if err := c.readOptions(words[1:], fc); err != nil {
 		return err
 	}
 	if err := p.checkDir(op.Dir); err != nil {
@@ -194,153 +171,4 @@ func unquoted(s string, first bool) (text string, off int, what string) {
 
 func offsetPos(p syntax.Pos, off int) syntax.Pos {
 	return syntax.NewPos(p.Offset()+uint(off), p.Line(), p.Col()+uint(off))
-}
-
-// readOptions sorts words into options and operands. Options are recognised anywhere before --, as GNU tools do it.
-func (c *command) readOptions(words []string, allowed string) *diag.Error {
-	for i, w := range words {
-		if w == "--" {
-			c.operands = append(c.operands, words[i+1:]...)
-			break
-		}
-		if len(w) < 2 || w[0] != '-' {
-			c.operands = append(c.operands, w)
-			continue
-		}
-		for _, o := range []byte(w[1:]) {
-			if strings.IndexByte(allowed, o) < 0 {
-				return diag.New(diag.CommandNotAllowed, "%s takes no option %s here", c.name, w).
-					WithHint("options that are understood: %s", "-"+strings.Join(strings.Split(allowed, ""), " -"))
-			}
-			c.options[o] = true
-		}
-	}
-	if len(c.operands) == 0 {
-		return diag.New(diag.InvalidArgument, "%s needs a path", c.name)
-	}
-	return nil
-}
-
-func (c command) has(options string) bool {
-	for i := range options {
-		if c.options[options[i]] {
-			return true
-		}
-	}
-	return false
-}
-
-func (p *planner) runRm(r *Result, c command) *diag.Error {
-	r.Op = "remove"
-	op := batch.Remove{Recursive: c.has("rR"), Force: c.has("f")}
-	for _, raw := range c.operands {
-		if base := path.Base(raw); base == "." || base == ".." {
-			return denied(batch.Path(raw), "rm refuses %s", raw)
-		}
-		if err := p.remove(r, raw, c.dir, op); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// targets pairs the sources of mv and cp with their destinations.
-func (p *planner) targets(c command) ([][2]string, *diag.Error) {
-	if len(c.operands) < 2 {
-		return nil, diag.New(diag.InvalidArgument, "%s needs a source and a destination", c.name)
-	}
-	sources, last := c.operands[:len(c.operands)-1], c.operands[len(c.operands)-1]
-	at, n, err := p.look(last, c.dir)
-	if err != nil {
-		return nil, err
-	}
-	if n != nil && n.Kind == Symlink && strings.HasSuffix(last, "/") {
-		return nil, throughLink(at, at)
-	}
-	isDir := n != nil && n.Kind == Dir
-	if !isDir && len(sources) > 1 {
-		return nil, diag.New(diag.NotDirectory, "%s is not a directory", last).In(last)
-	}
-	if !isDir && strings.HasSuffix(last, "/") {
-		if _, from, _ := p.look(sources[0], c.dir); from == nil || from.Kind != Dir {
-			return nil, diag.New(diag.NotDirectory, "%s is not a directory", last).In(last)
-		}
-	}
-	if !isDir {
-		if up, err := p.tree.lstat(parent(at)); err == nil && up == nil {
-			return nil, notFound(parent(at)).WithHint("make the directory first: mkdir -p %s", parent(at))
-		}
-	}
-	pairs := make([][2]string, len(sources))
-	for i, s := range sources {
-		pairs[i] = [2]string{s, last}
-		if isDir {
-			pairs[i][1] = path.Join(last, path.Base(s))
-		}
-	}
-	return pairs, nil
-}
-
-// spared reports whether -n keeps the destination as it is.
-func (p *planner) spared(c command, to string) bool {
-	if !c.has("n") {
-		return false
-	}
-	_, n, err := p.look(to, c.dir)
-	return err == nil && n != nil
-}
-
-func (p *planner) runMv(r *Result, c command) *diag.Error {
-	r.Op = "move"
-	pairs, err := p.targets(c)
-	if err != nil {
-		return err
-	}
-	for _, pair := range pairs {
-		if p.spared(c, pair[1]) {
-			continue
-		}
-		if err := p.move(r, pair[0], pair[1], c.dir, true); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p *planner) runCp(r *Result, c command) *diag.Error {
-	r.Op = "copy"
-	pairs, err := p.targets(c)
-	if err != nil {
-		return err
-	}
-	op := batch.Copy{Overwrite: true, Recursive: c.has("rRa"), KeepLinks: c.has("rRa")}
-	for _, pair := range pairs {
-		if p.spared(c, pair[1]) {
-			continue
-		}
-		if err := p.copy(r, pair[0], pair[1], c.dir, op); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p *planner) runMkdir(r *Result, c command) *diag.Error {
-	r.Op = "mkdir"
-	for _, raw := range c.operands {
-		if err := p.mkdir(r, raw, c.dir, c.has("p")); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p *planner) runTouch(r *Result, c command) *diag.Error {
-	r.Op = "touch"
-	for _, raw := range c.operands {
-		if err := p.touch(r, raw, c.dir, false); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -48,6 +48,9 @@ func (p *planner) remove(r *Result, raw, dir string, op batch.Remove) *diag.Erro
 	if at != "" {
 		r.Path = string(at)
 	}
+	if err != nil && op.Force && err.Case == "parent is a file" {
+		return nil // below a file nothing can be
+	}
 	if err != nil {
 		return err
 	}
@@ -181,6 +184,9 @@ func (p *planner) touch(r *Result, raw, dir string, noCreate bool) *diag.Error {
 	if n != nil {
 		if n.Kind == Symlink {
 			return throughLink(at, at)
+		}
+		if n.Kind != Dir && strings.HasSuffix(raw, "/") {
+			return diag.New(diag.NotDirectory, "%s is not a directory", at).In(string(at))
 		}
 		return p.mayWrite(at, false)
 	}

@@ -1,8 +1,10 @@
 package apply
 
 import (
+	"io/fs"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/git-clada/git-clada/internal/batch"
 	"github.com/git-clada/git-clada/internal/diag"
@@ -57,13 +59,17 @@ func (p *planner) move(r *Result, rawFrom, rawTo, dir string, overwrite bool) *d
 	if from == to {
 		return sameEnds(from, rawFrom, rawTo)
 	}
+	if p.leadsTo(from, n, to) {
+		return diag.New(diag.InvalidArgument, "%s is a link to %s: moving it there would leave neither", from, to).In(string(from)).
+			WithHint("remove the link, or move what it points to")
+	}
 	if err := p.mayTake(from); err != nil {
 		return err
 	}
 	if err := p.destination(from, n, to, was, overwrite); err != nil {
 		return err
 	}
-	if err := p.duplicate(from, to); err != nil {
+	if err := p.duplicate(from, to, nil); err != nil {
 		return err
 	}
 	if err := p.take(from); err != nil {
@@ -121,8 +127,17 @@ func (p *planner) missing(at batch.Path) *diag.Error {
 	return err
 }
 
+// leadsTo reports whether n is a link whose target is the path to.
+func (p *planner) leadsTo(from batch.Path, n *Node, to batch.Path) bool {
+	if n.Kind != Symlink {
+		return false
+	}
+	target, err := p.tree.content(from, n)
+	return err == nil && batch.Path(path.Join(string(parent(from)), string(target))) == to
+}
+
 // duplicate puts what is at from, with all below it, also at to.
-func (p *planner) duplicate(from, to batch.Path) *diag.Error {
+func (p *planner) duplicate(from, to batch.Path, adjust func(batch.Path, *Node)) *diag.Error {
 	type pair struct {
 		path batch.Path
 		node *Node
@@ -134,6 +149,9 @@ func (p *planner) duplicate(from, to batch.Path) *diag.Error {
 		copied := *n
 		if copied.Kind == Dir {
 			copied.From = ""
+		}
+		if adjust != nil {
+			adjust(target, &copied)
 		}
 		all = append(all, pair{target, &copied})
 		return p.mayWrite(target, true)
@@ -168,6 +186,8 @@ func (p *planner) copy(r *Result, rawFrom, rawTo, dir string, op batch.Copy) *di
 		return throughLink(from, from)
 	case n.Kind == Symlink && strings.HasSuffix(rawFrom, "/"):
 		return throughLink(from, from)
+	case n.Kind != Dir && strings.HasSuffix(rawFrom, "/"):
+		return diag.New(diag.NotDirectory, "%s is not a directory", from).In(string(from))
 	}
 	to, was, err := p.look(rawTo, dir)
 	if err != nil {
@@ -182,6 +202,10 @@ func (p *planner) copy(r *Result, rawFrom, rawTo, dir string, op batch.Copy) *di
 	if err := p.mayCopy(from); err != nil {
 		return err
 	}
+	adjust, err := p.copyModes(from, to, op)
+	if err != nil {
+		return err
+	}
 	if merges := op.Overwrite && n.Kind == Dir && was != nil && was.Kind == Dir; merges {
 		err = p.mayMerge(from, to)
 	} else {
@@ -190,11 +214,38 @@ func (p *planner) copy(r *Result, rawFrom, rawTo, dir string, op batch.Copy) *di
 	if err != nil {
 		return err
 	}
-	if err := p.duplicate(from, to); err != nil {
+	if err := p.duplicate(from, to, adjust); err != nil {
 		return err
 	}
 	r.Did = append(r.Did, Effect{Verb: "copied", Path: from, To: to})
 	return nil
+}
+
+// copyModes gives what changes about a node on its way to the copy: its time, and where modes are not kept, the bits that
+// the umask takes from a new file; a file that is overwritten keeps its own.
+func (p *planner) copyModes(from, to batch.Path, op batch.Copy) (func(batch.Path, *Node), *diag.Error) {
+	own := map[batch.Path]fs.FileMode{}
+	if op.KeepMode {
+		err := p.tree.walk(from, func(q batch.Path, _ *Node) *diag.Error {
+			target := to + q[len(from):]
+			was, err := p.tree.lstat(target)
+			if err == nil && was != nil {
+				own[target] = was.Perm
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return func(target batch.Path, n *Node) {
+		n.Time = time.Time{}
+		if perm, ok := own[target]; ok {
+			n.Perm = perm
+		} else if op.KeepMode && n.Kind != Symlink {
+			n.Perm &^= p.o.Umask
+		}
+	}, nil
 }
 
 // mayMerge makes sure that copying from over the directory to replaces files by files and directories by directories.

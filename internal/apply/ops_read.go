@@ -192,12 +192,16 @@ func (p *planner) listDir(r *Result, op batch.List) *diag.Error {
 	return nil
 }
 
-func (p *planner) listed(name string, n *Node) Listed {
-	when := n.Time
-	if when.IsZero() {
-		when = p.o.Now
+// timeOf gives when a file was last changed; what this batch changed is changed now.
+func (p *planner) timeOf(n *Node) time.Time {
+	if n.Time.IsZero() {
+		return p.o.Now
 	}
-	e := Listed{Name: name, Type: "file", Size: n.Size, Modified: when.UTC().Format(time.RFC3339)}
+	return n.Time
+}
+
+func (p *planner) listed(name string, n *Node) Listed {
+	e := Listed{Name: name, Type: "file", Size: n.Size, Modified: p.timeOf(n).UTC().Format(time.RFC3339)}
 	if n.Kind == Dir || n.Kind == Submodule {
 		e.Type, e.Size = "directory", 0
 	}

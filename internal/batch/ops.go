@@ -155,6 +155,7 @@ type Copy struct {
 	Overwrite bool
 	Recursive bool
 	KeepLinks bool // copy a symbolic link as a link
+	KeepMode  bool // a file that is overwritten keeps its own mode
 }
 
 // Mkdir makes a directory; with Parents also those above it, and an existing one is no failure.
