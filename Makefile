@@ -49,13 +49,15 @@ fuzz: ## fuzz the parser and the core, FUZZTIME each (60s)
 	$(GO) test ./internal/apply -run '^$$' -fuzz '^FuzzCommand$$' -fuzztime $(FUZZTIME)
 
 SEED ?= $(shell date +%s)
-fault: ## fail every effect and kill at every file-changing system call; compare with git at length
+fault: ## fail every effect and kill at every file-changing system call; compare with git and coreutils at length
 	$(GO) test -count=1 -v ./internal/history -run TestFaults
 	KILL_STEP=1 $(GO) test -count=1 -v -timeout 60m ./cmd/git-clada -run TestKill
 	@echo "seed of the random runs: $(SEED)"
 	SEED=$(SEED) RANDOM_ROUNDS=1000 $(GO) test -count=1 -timeout 60m ./internal/history -run TestRandomRoundTrips
 	SEED=$(SEED) RANDOM_ROUNDS=20000 $(GO) test -count=1 -v ./internal/apply -run TestNeverTheWrongPlace
 	SEED=$(SEED) RANDOM_ROUNDS=400 $(GO) test -count=1 -v ./internal/apply -run TestPatchesOfGit
+	SEED=$(SEED) RANDOM_ROUNDS=2000 $(GO) test -count=1 -v ./internal/apply -run TestFileCommandsLikeCoreutils
+	SEED=$(SEED) RANDOM_ROUNDS=30000 $(GO) test -count=1 -v ./internal/parse -run TestQuotedBlocksAreContent
 	SEED=$(SEED) CONFORMANCE_ROUNDS=500 $(GO) test -count=1 -timeout 60m ./internal/repo -run 'TestScanConforms|TestOwnIndexConforms'
 
 ROUNDS ?= 200000
