@@ -50,18 +50,24 @@ func (p *planner) checkDir(dir string) *diag.Error {
 	if dir == "" {
 		return nil
 	}
-	at, n, err := p.look(dir, "")
+	_, err := p.directory(dir)
+	return err
+}
+
+// directory resolves a path that must be a plain directory.
+func (p *planner) directory(raw string) (batch.Path, *diag.Error) {
+	at, n, err := p.look(raw, "")
 	switch {
 	case err != nil:
-		return err
+		return at, err
 	case n == nil:
-		return p.missing(at)
+		return at, p.missing(at)
 	case n.Kind == Symlink:
-		return throughLink(at, at)
+		return at, throughLink(at, at)
 	case n.Kind != Dir:
-		return diag.New(diag.NotDirectory, "%s is not a directory", at).In(string(at))
+		return at, diag.New(diag.NotDirectory, "%s is not a directory", at).In(string(at))
 	}
-	return nil
+	return at, nil
 }
 
 // commandWords splits a command line into words. It takes one simple command of literal words; anything that a shell

@@ -157,18 +157,12 @@ func (p *planner) readFiles(r *Result, op batch.ReadFiles) *diag.Error {
 }
 
 func (p *planner) listDir(r *Result, op batch.List) *diag.Error {
-	at, n, err := p.target(r, op.Path, "")
+	at, err := p.directory(op.Path)
+	if at != "" {
+		r.Path = string(at)
+	}
 	if err != nil {
 		return err
-	}
-	if n == nil {
-		return p.missing(at)
-	}
-	if n.Kind == Symlink {
-		return throughLink(at, at)
-	}
-	if n.Kind != Dir {
-		return diag.New(diag.NotDirectory, "%s is not a directory", at).In(string(at))
 	}
 	names, err := p.tree.list(at)
 	if err != nil {

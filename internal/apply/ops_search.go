@@ -149,16 +149,12 @@ func (p *planner) glob(r *Result, op batch.Glob) *diag.Error {
 	if base == "" {
 		base = "."
 	}
-	at, n, err := p.target(r, base, "")
-	switch {
-	case err != nil:
+	at, err := p.directory(base)
+	if at != "" {
+		r.Path = string(at)
+	}
+	if err != nil {
 		return err
-	case n == nil:
-		return p.missing(at)
-	case n.Kind == Symlink:
-		return throughLink(at, at)
-	case n.Kind != Dir:
-		return diag.New(diag.NotDirectory, "%s is not a directory", at).In(string(at))
 	}
 	data := []string{}
 	err = p.walkShown(at, func(q batch.Path, n *Node) *diag.Error {
