@@ -205,7 +205,7 @@ func (e *element) readGroup(form *diag.Error) {
 	e.batch.Groups = append(e.batch.Groups, batch.Group{Dialect: "cml", Span: e.between(e.tag.lo, e.hi)})
 	number := len(e.batch.Groups)
 	tasks, problems := len(e.batch.Tasks), len(e.list.Problems)
-	e.group = number
+	e.group, e.sawTags = number, true
 	e.attributes(form)
 	if !e.tag.empty {
 		for off := e.tag.hi; off < e.end.lo; {

@@ -293,7 +293,7 @@ func (e *element) noCDATA(start tag) *diag.Error {
 // strayTag refuses the reply for an end tag that closes nothing.
 func (s *scan) strayTag(lo, hi int, name string) {
 	pos := s.pos(lo)
-	s.list.Problems = append(s.list.Problems, diag.Problem{
+	s.refuseStray(diag.Problem{
 		Error: diag.New(diag.MalformedXML, "stray </%s>: an earlier block ended too early; write \"]]>\" inside content as \"]]&gt;\"", name).
 			At(pos).WithHint("check the block above line %d", pos.Line),
 		Kind: diag.Syntax, Dialect: "cml", BlockStart: pos.Line, BlockEnd: s.pos(max(hi-1, lo)).Line, Refuses: true,

@@ -41,7 +41,9 @@ type scan struct {
 	passed int           // fences that were looked at whole and turned out to hold blocks
 
 	hadBOM     bool // the reply started with a byte order mark
-	hasClosers int  // 0: not known, 1: no, 2: yes
+	sawTags    bool // a block of tags opened
+	loneStrays []diag.Problem
+	hasClosers int // 0: not known, 1: no, 2: yes
 
 	batch *batch.Batch
 	list  *diag.List
@@ -126,6 +128,7 @@ func (s *scan) run() {
 			f.finish(s)
 		}
 	}
+	s.settleStrays()
 	s.warnSameTwice()
 }
 
@@ -233,6 +236,31 @@ func (s *scan) after(off int) (next int) {
 	}
 }
 
+// refuseStray refuses the reply for a closing tag that closes nothing: an earlier block of tags ended too early. Where no
+// such block came before it, it can prove nothing; then it waits for what else the reply holds.
+func (s *scan) refuseStray(p diag.Problem) {
+	if s.sawTags {
+		s.list.Problems = append(s.list.Problems, p)
+		return
+	}
+	s.loneStrays = append(s.loneStrays, p)
+}
+
+// settleStrays decides about closing tags without any block of tags before them: in a reply that asks for nothing else
+// they were meant, else they are text, such as code that is shown.
+func (s *scan) settleStrays() {
+	nothing := len(s.batch.Tasks)+len(s.batch.Groups)+len(s.list.Problems) == 0
+	for _, p := range s.loneStrays {
+		if nothing {
+			s.list.Problems = append(s.list.Problems, p)
+		} else {
+			s.list.Warnings = append(s.list.Warnings, diag.Warning{
+				Dialect: p.Dialect, Code: NearMiss, Pos: p.Pos, Message: "a closing tag without any block of tags above it is read as prose",
+			})
+		}
+	}
+}
+
 // inline asks the dialects whose blocks may open in the middle of a line.
 func (s *scan) inline(off int) (end int, ok bool) {
 	v := s.view()
@@ -241,6 +269,7 @@ func (s *scan) inline(off int) (end int, ok bool) {
 	}
 	for _, t := range s.inliners {
 		if end, ok := s.try(func() (int, bool) { return t.openAt(s, off) }); ok {
+			s.sawTags = true
 			return end, true
 		}
 	}
@@ -250,7 +279,7 @@ func (s *scan) inline(off int) (end int, ok bool) {
 // stray lets the dialects look at text outside blocks that could be the rest of one.
 func (s *scan) stray(lo, hi int) {
 	v := s.view()
-	if !strings.Contains(v.text[lo:hi], "</") {
+	if !strings.Contains(v.text[lo:hi], "</") || s.opts.IgnoreFences && s.fence.char != 0 {
 		return
 	}
 	for _, t := range s.inliners {

@@ -78,7 +78,7 @@ func (tags) stray(s *scan, lo, hi int) bool {
 		return false
 	}
 	pos := s.pos(lo)
-	s.list.Problems = append(s.list.Problems, diag.Problem{
+	s.refuseStray(diag.Problem{
 		Error: diag.New(diag.MalformedStructure, "stray </%s>: an earlier block ended too early; wrap its content in <![CDATA[ ... ]]>", closed).
 			At(pos).WithHint("check the block above line %d", pos.Line),
 		Kind: diag.Syntax, Dialect: "tags", BlockStart: pos.Line, BlockEnd: pos.Line, Refuses: true,
