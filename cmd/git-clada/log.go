@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/git-clada/git-clada/internal/apply"
 	"github.com/git-clada/git-clada/internal/diag"
 	"github.com/git-clada/git-clada/internal/notes"
 	"github.com/git-clada/git-clada/internal/repo"
@@ -188,7 +189,7 @@ func (s *session) printBatch(b *shown) {
 		}
 		where := ""
 		if l.Span != nil {
-			where = " (lines " + itoa(l.Span.Start) + "-" + itoa(l.Span.End) + " of the reply)"
+			where = " (" + apply.LineSpan(l.Span.Start, l.Span.End) + " of the reply)"
 		}
 		s.printf("  %s %d %s%s\n", mark, l.Task, report.Line(text), where)
 	}

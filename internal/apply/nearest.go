@@ -22,7 +22,7 @@ func (t *text) missHint(old string) string {
 	}
 	for _, d := range overlooked {
 		if at, ok := firstUnder(d.fold, lines, want); ok {
-			hint := fmt.Sprintf("differs only in %s at lines %d-%d\n%s", d.what, at+1, at+len(want), compare(lines[at:at+len(want)], want, at))
+			hint := fmt.Sprintf("differs only in %s at %s\n%s", d.what, LineSpan(at+1, at+len(want)), compare(lines[at:at+len(want)], want, at))
 			if len(t.findTrailing(old))+len(t.findShifted(old)) > 0 {
 				hint += "\n--match=whitespace accepts that difference"
 			}
@@ -31,9 +31,17 @@ func (t *text) missHint(old string) string {
 	}
 	if at, ok := nearest(lines, want); ok {
 		end := min(at+len(want), len(lines))
-		return fmt.Sprintf("nearest text at lines %d-%d (- reply, + file)\n%s", at+1, end, compare(lines[at:end], want, at))
+		return fmt.Sprintf("nearest text at %s (- reply, + file)\n%s", LineSpan(at+1, end), compare(lines[at:end], want, at))
 	}
 	return "no line of the file resembles it"
+}
+
+// LineSpan names the lines first to last: "line 3", "lines 3-5".
+func LineSpan(first, last int) string {
+	if first == last {
+		return fmt.Sprintf("line %d", first)
+	}
+	return fmt.Sprintf("lines %d-%d", first, last)
 }
 
 // overlooked are differences that are hard to see, from the most to the least likely.

@@ -259,7 +259,7 @@ func TestOps(t *testing.T) {
 func TestHints(t *testing.T) {
 	for _, c := range []struct{ file, old, want string }{
 		{"  indented line here\n", "indented line here\nx", ""},
-		{"    return total\n", "\treturn total", "differs only in indentation at lines 1-1"},
+		{"    return total\n", "\treturn total", "differs only in indentation at line 1\n"},
 		{"a == b  \nnext\n", "a == b\nnext", "differs only in trailing blanks"},
 		{"say “hello” to them\n", `say "hello" to them`, "differs only in typographic quotes"},
 		{"if a && b {\n", "if a &amp;&amp; b {", "differs only in HTML entities"},
