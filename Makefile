@@ -58,11 +58,11 @@ fault: ## fail every effect and kill at every file-changing system call; compare
 	SEED=$(SEED) RANDOM_ROUNDS=400 $(GO) test -count=1 -v ./internal/apply -run TestPatchesOfGit
 	SEED=$(SEED) RANDOM_ROUNDS=2000 $(GO) test -count=1 -v ./internal/apply -run TestFileCommandsLikeCoreutils
 	SEED=$(SEED) RANDOM_ROUNDS=30000 $(GO) test -count=1 -v ./internal/parse -run TestQuotedBlocksAreContent
-	SEED=$(SEED) CONFORMANCE_ROUNDS=500 $(GO) test -count=1 -timeout 60m ./internal/repo -run 'TestScanConforms|TestOwnIndexConforms'
+	SEED=$(SEED) RANDOM_ROUNDS=500 $(GO) test -count=1 -timeout 60m ./internal/repo -run 'TestScanConforms|TestOwnIndexConforms'
 
 ROUNDS ?= 200000
 oracle: ## compare the reading of NESL blocks with the npm package nesl on ROUNDS generated documents; needs node and npm
-	NESL_ORACLE=1 SEED=$(SEED) ORACLE_ROUNDS=$(ROUNDS) $(GO) test -count=1 -v -timeout 20m ./internal/parse -run TestNeslOracle
+	NESL_ORACLE=1 SEED=$(SEED) RANDOM_ROUNDS=$(ROUNDS) $(GO) test -count=1 -v -timeout 20m ./internal/parse -run TestNeslOracle
 
 SIZES ?= 200 20000 100000
 bench: build ## time apply, undo and others as ratios to git; SIZES="200 20000 100000"

@@ -15,6 +15,7 @@ import (
 
 	"github.com/git-clada/git-clada/internal/apply"
 	"github.com/git-clada/git-clada/internal/batch"
+	"github.com/git-clada/git-clada/internal/testkit"
 	"github.com/git-clada/git-clada/internal/txn"
 )
 
@@ -25,14 +26,7 @@ func TestFileCommandsLikeCoreutils(t *testing.T) {
 	if out, err := exec.Command("cp", "--version").Output(); err != nil || !strings.Contains(string(out), "coreutils") {
 		t.Skip("the file commands of this system are not those of GNU coreutils")
 	}
-	seed, err := strconv.ParseInt(os.Getenv("SEED"), 10, 64)
-	if err != nil {
-		seed = 1
-	}
-	rounds, _ := strconv.Atoi(os.Getenv("RANDOM_ROUNDS"))
-	if rounds == 0 {
-		rounds = 400
-	}
+	seed, rounds := testkit.Seed(t), testkit.Rounds(t, 400)
 	r := rand.New(rand.NewSource(seed))
 	umask := txn.Umask()
 	both, failed, refused := 0, 0, 0

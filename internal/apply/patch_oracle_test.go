@@ -16,14 +16,7 @@ import (
 // TestPatchesOfGit: what git writes as the difference of two random trees turns the one into the other - bare, in a fence,
 // as a mail, with little context, with renames, copies, odd names, CRLF and missing newlines.
 func TestPatchesOfGit(t *testing.T) {
-	seed, err := strconv.ParseInt(os.Getenv("SEED"), 10, 64)
-	if err != nil {
-		seed = 1
-	}
-	rounds, _ := strconv.Atoi(os.Getenv("RANDOM_ROUNDS"))
-	if rounds == 0 {
-		rounds = 60
-	}
+	seed, rounds := testkit.Seed(t), testkit.Rounds(t, 60)
 	r := rand.New(rand.NewSource(seed))
 	w := testkit.NewWorld(t)
 	w.Git(t, "config", "core.autocrlf", "false")

@@ -3,26 +3,19 @@ package apply
 import (
 	"fmt"
 	"math/rand"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/git-clada/git-clada/internal/batch"
 	"github.com/git-clada/git-clada/internal/parse"
+	"github.com/git-clada/git-clada/internal/testkit"
 )
 
 // TestNeverTheWrongPlace: an edit of some lines of a file full of repetitions either changes just these lines, or is
 // refused and changes nothing - in every format whose edits are lines, exact and with shifted or trailing blanks.
 func TestNeverTheWrongPlace(t *testing.T) {
-	seed, err := strconv.ParseInt(os.Getenv("SEED"), 10, 64)
-	if err != nil {
-		seed = 1
-	}
-	rounds, _ := strconv.Atoi(os.Getenv("RANDOM_ROUNDS"))
-	if rounds == 0 {
-		rounds = 3000
-	}
+	seed, rounds := testkit.Seed(t), testkit.Rounds(t, 3000)
 	r := rand.New(rand.NewSource(seed))
 	done, refused := map[string]int{}, map[string]int{}
 	overlapping := 0

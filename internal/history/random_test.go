@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -73,14 +72,7 @@ func applyReply(text string) operation {
 // TestRandomRoundTrips: on random dirty trees and for random replies, undo after an operation is the state before it,
 // redo after undo is the state after it, and discarding all batches is the state before the first.
 func TestRandomRoundTrips(t *testing.T) {
-	rounds := 40
-	if n, err := strconv.Atoi(os.Getenv("RANDOM_ROUNDS")); err == nil && n > 0 {
-		rounds = n
-	}
-	seed := uint64(1) // the same for everybody; the long run takes another one and prints it
-	if s, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
-		seed = s
-	}
+	seed, rounds := uint64(testkit.Seed(t)), testkit.Rounds(t, 40)
 	steps := 0
 	for round := range rounds {
 		t.Run(fmt.Sprintf("seed-%d-%d", seed, round), func(t *testing.T) {

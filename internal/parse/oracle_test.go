@@ -9,10 +9,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/git-clada/git-clada/internal/testkit"
 )
 
 // TestNeslOracle compares strict reading with the npm package nesl, which implements the same grammar for the newest
@@ -28,14 +29,7 @@ func TestNeslOracle(t *testing.T) {
 	if out, err := install.CombinedOutput(); err != nil {
 		t.Skipf("the npm registry cannot be reached: %v\n%s", err, out)
 	}
-	rounds, _ := strconv.Atoi(os.Getenv("ORACLE_ROUNDS"))
-	if rounds == 0 {
-		rounds = 20_000
-	}
-	seed, err := strconv.ParseInt(os.Getenv("SEED"), 10, 64)
-	if err != nil {
-		seed = 1
-	}
+	seed, rounds := testkit.Seed(t), testkit.Rounds(t, 20_000)
 	rnd := rand.New(rand.NewSource(seed))
 	docs := make([]string, rounds)
 	for i := range docs {

@@ -2,12 +2,12 @@ package parse
 
 import (
 	"math/rand"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/git-clada/git-clada/internal/batch"
+	"github.com/git-clada/git-clada/internal/testkit"
 )
 
 // quotable are complete blocks of every dialect, and lines that look like parts of some, that a file may hold.
@@ -25,14 +25,7 @@ var quotable = []string{
 // TestQuotedBlocksAreContent: a file full of complete blocks of all dialects, written as a model writes it in each dialect,
 // is one task with exactly that content, and the block behind it is another.
 func TestQuotedBlocksAreContent(t *testing.T) {
-	seed, err := strconv.ParseInt(os.Getenv("SEED"), 10, 64)
-	if err != nil {
-		seed = 1
-	}
-	rounds, _ := strconv.Atoi(os.Getenv("RANDOM_ROUNDS"))
-	if rounds == 0 {
-		rounds = 2000
-	}
+	seed, rounds := testkit.Seed(t), testkit.Rounds(t, 2000)
 	r := rand.New(rand.NewSource(seed))
 	sentinel := "\n<remove path=\"sentinel\"/>\n"
 	for round := range rounds {

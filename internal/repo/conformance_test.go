@@ -8,20 +8,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sort"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/git-clada/git-clada/internal/testkit"
 )
-
-// rounds is how many random repositories each test makes; CONFORMANCE_ROUNDS overrides it.
-func rounds() int {
-	if n, err := strconv.Atoi(os.Getenv("CONFORMANCE_ROUNDS")); err == nil && n > 0 {
-		return n
-	}
-	return 25
-}
 
 func open(t *testing.T, w *testkit.World) *Repo {
 	t.Helper()
@@ -73,11 +64,8 @@ func copyIndex(t *testing.T, from, to string) {
 // TestScanConforms: on random dirty trees, what we take for the working tree is what git add -A would store, what we
 // take for untracked is what git ls-files says, and our reading of the index is git's.
 func TestScanConforms(t *testing.T) {
-	seed := uint64(1) // the same for everybody; the long run takes another one and prints it
-	if s, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
-		seed = s
-	}
-	for round := range rounds() {
+	seed := uint64(testkit.Seed(t))
+	for round := range testkit.Rounds(t, 25) {
 		rng := rand.New(rand.NewPCG(seed, uint64(round)))
 		t.Run(fmt.Sprintf("seed-%d-%d", seed, round), func(t *testing.T) {
 			w := testkit.NewWorld(t)

@@ -18,9 +18,10 @@ import (
 // trees and the same status with it, and a concurrent reader sees no error.
 func TestOwnIndexConforms(t *testing.T) {
 	own := 0
-	for round := range rounds() {
-		rng := rand.New(rand.NewPCG(11, uint64(round)))
-		t.Run(fmt.Sprint("seed-11-", round), func(t *testing.T) {
+	seed := uint64(testkit.Seed(t))
+	for round := range testkit.Rounds(t, 25) {
+		rng := rand.New(rand.NewPCG(seed, uint64(round)))
+		t.Run(fmt.Sprintf("seed-%d-%d", seed, round), func(t *testing.T) {
 			w := testkit.NewWorld(t)
 			testkit.RandomTree(t, rng, w.Dir, 3)
 			if rng.IntN(5) == 0 {

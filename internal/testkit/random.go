@@ -5,9 +5,36 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
+
+// Seed is the seed of a random test: SEED, or else 1, so that everybody runs the same cases.
+func Seed(t testing.TB) int64 {
+	t.Helper()
+	return number(t, "SEED", 1)
+}
+
+// Rounds is how many random cases a test runs: RANDOM_ROUNDS, or else usual.
+func Rounds(t testing.TB, usual int) int {
+	t.Helper()
+	return int(number(t, "RANDOM_ROUNDS", int64(usual)))
+}
+
+// number reads a positive number of the environment. One that is not fails the test: it would not run what was asked for.
+func number(t testing.TB, name string, usual int64) int64 {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return usual
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n <= 0 {
+		t.Fatalf("%s=%q is not a positive number", name, text)
+	}
+	return n
+}
 
 // Names are file names that tests make trees of: some need quoting, some look like patterns.
 var Names = []string{"a", "b", "foo", "bar.o", "foo.txt", "x.log", "build", "doc", "aux.c", "weird name", "ümlaut", "#hash", "!bang", "tr ", "A"}
