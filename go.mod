@@ -5,6 +5,7 @@ go 1.26.5
 require (
 	github.com/go-git/go-git/v5 v5.19.3
 	github.com/hexops/gotextdiff v1.0.3
+	github.com/landlock-lsm/go-landlock v0.11.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/urfave/cli/v2 v2.27.7
 	golang.org/x/sys v0.49.0
@@ -29,6 +30,7 @@ require (
 	golang.org/x/net v0.59.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 	gopkg.in/warnings.v0 v0.1.2 // indirect
+	kernel.org/pub/linux/libs/security/libcap/psx v1.2.77 // indirect
 )
 
 tool github.com/cpuguy83/go-md2man/v2

@@ -23,6 +23,7 @@ var mayImport = map[string][]string{
 	"internal/repo":    {"internal/batch", "internal/diag", "github.com/go-git/go-git", "golang.org/x/sys"},
 	"internal/txn":     {"internal/apply", "internal/batch", "internal/notes", "internal/repo", "internal/diag", "golang.org/x/sys"},
 	"internal/history": {"internal/txn", "internal/repo", "internal/notes", "internal/apply", "internal/parse", "internal/batch", "internal/diag"},
+	"internal/runner":  {"internal/diag", "github.com/landlock-lsm/go-landlock", "golang.org/x/sys"},
 	"internal/review":  {"internal/apply", "internal/batch", "internal/diag", "github.com/hexops/gotextdiff", "github.com/rogpeppe/go-internal/diff"},
 	"internal/report":  {"internal/apply", "internal/batch", "internal/diag", "internal/notes", "internal/repo", "internal/txn"},
 	"internal/testkit": {"golang.org/x/sys"},
@@ -33,8 +34,8 @@ var mayImport = map[string][]string{
 
 // effects are standard packages that only some rooms may use: who starts programs, and who touches the disk.
 var effects = map[string][]string{
-	"os/exec": {"internal/repo", "internal/testkit", "internal/bench"},
-	"os":      {"internal/repo", "internal/txn", "internal/testkit", "internal/bench", "cmd/git-clada"},
+	"os/exec": {"internal/repo", "internal/runner", "internal/testkit", "internal/bench"},
+	"os":      {"internal/repo", "internal/runner", "internal/txn", "internal/testkit", "internal/bench", "cmd/git-clada"},
 	"net":     {}, "net/http": {},
 }
 

@@ -126,7 +126,7 @@ func newApp(e *edge) *cli.App {
 		Flags: append(commonFlags(), helpFlag()),
 		Commands: []*cli.Command{
 			applyCommand(e), checkCommand(e), parseCommand(e), statusCommand(e), logCommand(e), showCommand(e),
-			undoCommand(e), redoCommand(e), acceptCommand(e), discardCommand(e), recoverCommand(e), contextCommand(e), promptCommand(e), versionCommand(e),
+			undoCommand(e), redoCommand(e), acceptCommand(e), discardCommand(e), recoverCommand(e), allowCommand(e), contextCommand(e), promptCommand(e), versionCommand(e),
 			completeCommand(e),
 		},
 		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return usageError{err.Error()} },

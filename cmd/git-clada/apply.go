@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/git-clada/git-clada/internal/diag"
 	"github.com/git-clada/git-clada/internal/parse"
 	"github.com/git-clada/git-clada/internal/report"
+	"github.com/git-clada/git-clada/internal/runner"
 	"github.com/git-clada/git-clada/internal/txn"
 )
 
@@ -59,6 +61,7 @@ func applyFlags() []cli.Flag {
 		&cli.StringFlag{Name: "error-detail", Usage: "how much failures say (`LEVEL`): minimal, full, debug (default minimal)"},
 		&cli.StringFlag{Name: "timeout", Usage: "`TIME` that an approved command may take (default 30s)"},
 		&cli.StringFlag{Name: "total-timeout", Usage: "`TIME` that the whole batch may take"},
+		&cli.StringFlag{Name: "sandbox", Usage: "confine approved commands (`LEVEL`): off, tree, strict (default off)"},
 		&cli.StringFlag{Name: "max-output", Usage: "`SIZE` of a command's output that is kept (default 10MB)"},
 		jsonFlag(),
 	)
@@ -76,9 +79,13 @@ type settings struct {
 	staged    bool
 	relative  bool
 	hookEdits bool
-	silent    bool
+	mode      string // of the text report: stream, buffer, silent
 	protect   []string
 	context   *txn.Context
+	timeout   time.Duration // of an approved command
+	total     time.Duration // of the whole batch; 0 is none
+	sandbox   runner.Sandbox
+	live      *report.Printer // shows tasks while commands run; nil if nobody watches
 }
 
 func runApply(e *edge, c *cli.Context, dry bool) error {
@@ -155,11 +162,16 @@ func (s *session) deliver(r *report.Report, o *settings) error {
 		err = report.XML(s.out, r)
 	case o.form == "reply":
 		err = report.Reply(s.out, r)
-	case !o.silent || !r.Success():
+	case o.live != nil:
+		o.live.Finish(r)
+	case o.mode != "silent" || !r.Success():
 		s.text1(r, st)
 	}
 	if err != nil {
 		return err
+	}
+	if r.Interrupted {
+		return exit(exitInterrupted)
 	}
 	if status := r.ExitStatus(); status != 0 {
 		return exit(status)
@@ -169,7 +181,7 @@ func (s *session) deliver(r *report.Report, o *settings) error {
 
 // text1 writes the text report at once, so that a reader of a pipe never sees half of it.
 func (s *session) text1(r *report.Report, st report.Style) {
-	if r.Fatal != nil {
+	if r.Fatal != nil && !r.Started {
 		report.Failure(s.err, r.Fatal, st)
 		return
 	}
@@ -205,11 +217,20 @@ func (s *session) applySettings() (*settings, error) {
 	if _, err = s.choice("error-detail", "minimal", "minimal", "full", "debug"); err != nil {
 		return nil, err
 	}
-	mode, err := s.choice("output-mode", "stream", "stream", "buffer", "silent")
+	if o.mode, err = s.choice("output-mode", "stream", "stream", "buffer", "silent"); err != nil {
+		return nil, err
+	}
+	if o.timeout, err = s.duration("timeout", "30s"); err != nil {
+		return nil, err
+	}
+	if o.total, err = s.duration("total-timeout", "0"); err != nil {
+		return nil, err
+	}
+	sandbox, err := s.choice("sandbox", "off", "off", "tree", "strict")
 	if err != nil {
 		return nil, err
 	}
-	o.silent = mode == "silent"
+	o.sandbox = runner.Sandbox(sandbox)
 	if o.author, err = author(s.text("git-author", "clada")); err != nil {
 		return nil, err
 	}
@@ -315,31 +336,69 @@ func (s *session) forReal(r *report.Report, o *settings) error {
 	if err != nil {
 		return err
 	}
+	var commands *programs
+	if startsPrograms(r.Batch) {
+		if commands, err = s.newPrograms(o); err != nil {
+			return err
+		}
+		o.apply.Programs = commands
+		if err := s.askConsent(commands, func() (*apply.Changeset, error) { return s.rehearse(r, o) }); err != nil {
+			return err
+		}
+	}
 	tx, err := txn.Begin(s.ctx, s.repo, to)
 	if err != nil {
 		return err
 	}
 	defer tx.Close()
+	bar := &inTransaction{tx: tx}
+	commands.begin(bar, r, o)
 	cs := apply.Plan(r.Batch, tx.Tree(), o.apply)
 	r.Results, r.Warnings = cs.Results, cs.Warnings
-	if o.apply.Atomic && (cs.Failed > 0 || len(r.List.Problems) > 0) {
+	r.Started, r.Interrupted = commands.started(), s.ctx.Err() != nil && commands.started()
+	switch {
+	case commands.ended() != nil:
+		return commands.ended()
+	case o.apply.Atomic && (cs.Failed > 0 || len(r.List.Problems) > 0):
 		r.Undone = true
-		return nil
-	}
-	if err := s.ctx.Err(); err != nil {
-		return err
+		return tx.Abort(context.WithoutCancel(s.ctx))
+	case s.ctx.Err() != nil && !r.Started:
+		return s.ctx.Err()
 	}
 	if err := tx.Stage(cs.Changes); err != nil {
 		return err
 	}
-	r.Receipt, err = tx.CommitBatch(context.WithoutCancel(s.ctx), txn.Record{
+	record := txn.Record{
 		ID: r.ID, Batch: r.Batch, Results: r.Results, Problems: len(r.List.Problems), Author: o.author, Message: o.message,
 		Model: o.model, Tool: toolVersion, Staged: o.staged,
-	})
+	}
+	ctx := context.WithoutCancel(s.ctx)
+	if bar.moved != nil {
+		r.Receipt, err = tx.CommitMoved(ctx, record, bar.moved, bar.bracket)
+	} else {
+		r.Receipt, err = tx.CommitBatch(ctx, record)
+	}
 	if err != nil {
 		return err
 	}
-	return o.context.Save(context.WithoutCancel(s.ctx), to.LockTimeout)
+	return o.context.Save(ctx, to.LockTimeout)
+}
+
+// rehearse plans a batch as if its commands changed nothing, and changes nothing itself. What the plan says of the
+// working context is forgotten.
+func (s *session) rehearse(r *report.Report, o *settings) (*apply.Changeset, error) {
+	photo, err := txn.Photograph(s.ctx, s.repo)
+	if err != nil {
+		return nil, err
+	}
+	tree, done, err := txn.ReadTree(s.repo, photo)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	options := o.apply
+	options.Context = nil
+	return apply.Plan(r.Batch, tree, options), nil
 }
 
 // dryRun works out what apply would do, down to the tree it would commit.
@@ -357,6 +416,11 @@ func (s *session) dryRun(r *report.Report, o *settings) error {
 		return err
 	}
 	defer done()
+	if startsPrograms(r.Batch) {
+		if o.apply.Programs, err = s.newPrograms(o); err != nil {
+			return err
+		}
+	}
 	cs := apply.Plan(r.Batch, tree, o.apply)
 	r.Results, r.Warnings = cs.Results, cs.Warnings
 	if r.Receipt, err = txn.PlannedTree(s.ctx, s.repo, photo, cs.Changes); err != nil {
@@ -380,9 +444,26 @@ func (s *session) withoutGit(r *report.Report, o *settings) error {
 		return err
 	}
 	defer plain.Close()
+	var commands *programs
+	if startsPrograms(r.Batch) && !o.apply.Atomic { // without a record, what a command did could not be put back
+		if commands, err = s.newPrograms(o); err != nil {
+			return err
+		}
+		o.apply.Programs = commands
+		rehearse := func() (*apply.Changeset, error) { return apply.Plan(r.Batch, plain.Tree(), o.apply), nil }
+		if !r.DryRun {
+			if err := s.askConsent(commands, rehearse); err != nil {
+				return err
+			}
+			commands.begin(onPlainFiles{plain}, r, o)
+		}
+	}
 	cs := apply.Plan(r.Batch, plain.Tree(), o.apply)
 	r.Results, r.Warnings = cs.Results, cs.Warnings
+	r.Started, r.Interrupted = commands.started(), s.ctx.Err() != nil && commands.started()
 	switch {
+	case commands.ended() != nil:
+		return commands.ended()
 	case o.apply.Atomic && cs.Failed > 0:
 		r.Undone = true
 	case !r.DryRun:

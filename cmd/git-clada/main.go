@@ -7,13 +7,18 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/git-clada/git-clada/internal/runner"
 )
 
 // toolVersion is set by the build.
 var toolVersion = "0.1.0-dev"
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	if status, is := runner.Helper(os.Args); is {
+		os.Exit(status)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	status := run(ctx, os.Args, edge{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(), now: time.Now})
 	stop()
 	os.Exit(status)

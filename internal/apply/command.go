@@ -2,6 +2,7 @@ package apply
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -9,29 +10,35 @@ import (
 	"github.com/git-clada/git-clada/internal/diag"
 )
 
-// command carries out a RUN. The file commands become ops of ours; nothing else is started.
+// command carries out a RUN. The file commands become ops of ours; everything else is a question of who may start what.
 func (p *planner) command(r *Result, op batch.Run) *diag.Error {
 	r.Path = ""
 	if p.o.NoRun {
 		return diag.New(diag.CommandNotAllowed, "commands are switched off (--no-run)")
 	}
-	words, err := commandWords(op.Command)
-	if err != nil {
+	text := strings.TrimSpace(op.Command)
+	if p.o.Programs != nil && p.o.Programs.Blocked(text) {
+		return diag.New(diag.CommandNotAllowed, "this command is blocked in .clada/allowed-commands.json")
+	}
+	words, refusal := commandWords(text)
+	if refusal == nil {
+		fc, known := fileCommands[words[0]]
+		c := command{name: words[0], dir: op.Dir}
+		if known {
+			if refusal = c.readOptions(words[1:], fc); refusal == nil {
+				return p.fileCommand(r, fc, c)
+			}
+		}
+	}
+	return p.program(r, Command{Text: text, Dir: op.Dir, Words: words, Refusal: refusal})
+}
+
+func (p *planner) fileCommand(r *Result, fc fileCommand, c command) *diag.Error {
+	if err := p.checkDir(c.dir); err != nil {
 		return err
 	}
-	fc, known := fileCommands[words[0]]
-	if !known {
-		return diag.New(diag.CommandNotAllowed, "%s is not run", clipLine(op.Command)).
-			WithHint("rm, mv, cp, mkdir and touch are carried out; run anything else yourself")
-	}
-	c := command{name: words[0], dir: op.Dir}
-	if err := c.readOptions(words[1:], fc); err != nil {
-		return err
-	}
-	if err := p.checkDir(op.Dir); err != nil {
-		return err
-	}
-	if c.dir, err = p.commandDir(op.Dir); err != nil {
+	var err *diag.Error
+	if c.dir, err = p.commandDir(c.dir); err != nil {
 		return err
 	}
 	return fc.run(p, r, c)
@@ -78,32 +85,28 @@ func commandWords(text string) ([]string, *diag.Error) {
 		return nil, diag.Wrap(err, diag.MalformedStructure, "the command is not shell syntax: %v", err)
 	}
 	refuse := func(pos syntax.Pos, what string) *diag.Error {
-		return diag.New(diag.CommandNotAllowed, "%s at line %d, column %d of the command: there is no shell", what, pos.Line(), pos.Col()).
+		return diag.New(diag.CommandNotAllowed, "%s (%s) at line %d, column %d of the command: there is no shell", signAt(text, pos), what, pos.Line(), pos.Col()).
 			WithHint("write one command per RUN block, without shell syntax; put patterns into quotes")
 	}
-	if len(file.Last) > 0 {
-		return nil, refuse(file.Last[0].Pos(), "a comment")
-	}
-	if len(file.Stmts) != 1 {
-		if len(file.Stmts) == 0 {
-			return nil, diag.New(diag.MalformedStructure, "empty RUN")
+	if len(file.Stmts) == 0 {
+		if len(file.Last) > 0 {
+			return nil, refuse(file.Last[0].Pos(), "a comment")
 		}
-		return nil, refuse(file.Stmts[1].Pos(), "a second command")
+		return nil, diag.New(diag.MalformedStructure, "empty RUN")
 	}
 	stmt := file.Stmts[0]
 	switch {
 	case len(stmt.Comments) > 0:
 		return nil, refuse(stmt.Comments[0].Pos(), "a comment")
-	case stmt.Semicolon.IsValid():
-		return nil, refuse(stmt.Semicolon, "; or &")
 	case stmt.Negated:
-		return nil, refuse(stmt.Pos(), "!")
+		return nil, refuse(stmt.Pos(), "a negation")
 	case len(stmt.Redirs) > 0:
-		return nil, refuse(stmt.Redirs[0].Pos(), "a redirection")
+		return nil, refuse(stmt.Redirs[0].OpPos, "a redirection")
 	}
 	call, ok := stmt.Cmd.(*syntax.CallExpr)
 	if !ok {
-		return nil, refuse(stmt.Pos(), "a shell construct (a list, a pipe or a function)")
+		pos, what := construct(stmt.Cmd)
+		return nil, refuse(pos, what)
 	}
 	if len(call.Assigns) > 0 {
 		return nil, refuse(call.Assigns[0].Pos(), "an assignment")
@@ -116,7 +119,41 @@ func commandWords(text string) ([]string, *diag.Error) {
 		}
 		words = append(words, s)
 	}
+	switch {
+	case stmt.Semicolon.IsValid():
+		return nil, refuse(stmt.Semicolon, "the end of a command")
+	case len(file.Stmts) > 1:
+		return nil, refuse(file.Stmts[1].Pos(), "a second command")
+	case len(file.Last) > 0:
+		return nil, refuse(file.Last[0].Pos(), "a comment")
+	}
 	return words, nil
+}
+
+// signAt gives what stands at a place of a command, quoted: an operator, or one character.
+func signAt(text string, pos syntax.Pos) string {
+	rest := text[min(int(pos.Offset()), len(text)):]
+	for _, operator := range []string{"&&", "||", "|&", "<<<", "<<", ">>", "&>", "$(", "${"} {
+		if strings.HasPrefix(rest, operator) {
+			return "'" + operator + "'"
+		}
+	}
+	_, size := utf8.DecodeRuneInString(rest)
+	return "'" + rest[:size] + "'"
+}
+
+// construct names what is more than a simple command.
+func construct(cmd syntax.Command) (syntax.Pos, string) {
+	switch c := cmd.(type) {
+	case *syntax.BinaryCmd:
+		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
+			return c.OpPos, "a pipe"
+		}
+		return c.OpPos, "a second command"
+	case *syntax.Subshell:
+		return c.Lparen, "a subshell"
+	}
+	return cmd.Pos(), "a construct of the shell"
 }
 
 // literalWord gives the text of a word without expansions; what names the construct that makes it something else.

@@ -5,12 +5,14 @@ import (
 	"github.com/git-clada/git-clada/internal/diag"
 )
 
-// exec refuses code: nothing starts a program yet.
+// exec runs code.
 func (p *planner) exec(r *Result, op batch.Exec) *diag.Error {
 	r.Path = ""
 	r.Data = map[string]any{"stdout": "", "stderr": ""}
-	return diag.New(diag.CommandNotAllowed, "%s code is not run", op.Language).
-		WithHint("run it yourself if it is right").With("not allowed", "reason", "programs are not started")
+	if p.o.NoRun {
+		return diag.New(diag.CommandNotAllowed, "commands are switched off (--no-run)").With("not allowed", "reason", "commands are switched off (--no-run)")
+	}
+	return p.program(r, Command{Text: op.Code, Language: op.Language, Dir: op.Dir})
 }
 
 // leaveOut names something that is never carried out.

@@ -13,7 +13,7 @@ import (
 func Plan(b *batch.Batch, tree Tree, o Options) *Changeset {
 	p := newPlanner(tree, o)
 	cs := p.run(b)
-	if len(cs.Changes) == 0 && p.mayBeInPlace(cs) {
+	if len(cs.Changes) == 0 && !p.started && p.mayBeInPlace(cs) {
 		again := newPlanner(tree, o)
 		again.acceptInPlace = true
 		if all := again.run(b); all.Failed == 0 && len(all.Changes) == 0 {
@@ -36,6 +36,10 @@ type planner struct {
 	writable      map[batch.Path]bool
 	made          []batch.Path        // directories that the last stored file needed
 	shifted       map[batch.Path]bool // files whose line count a line edit changed
+	results       []Result
+	started       bool // a program ran
+	stopped       bool // nothing more may be carried out
+	unknown       int  // in a rehearsal, the first task that would start a program that may change something
 }
 
 func newPlanner(tree Tree, o Options) *planner {
@@ -49,12 +53,14 @@ func newPlanner(tree Tree, o Options) *planner {
 
 func (p *planner) run(b *batch.Batch) *Changeset {
 	cs := &Changeset{Results: make([]Result, len(b.Tasks))}
+	p.results = cs.Results
 	failedGroup := map[int]bool{}
 	for i := range b.Tasks {
 		t := &b.Tasks[i]
 		r := &cs.Results[i]
 		*r = Result{Task: t, Op: t.Op.Name(), Path: batch.Target(t.Op), Status: OK}
-		if t.Group > 0 && failedGroup[t.Group] {
+		r.Unknown = p.unknown
+		if p.stopped || t.Group > 0 && failedGroup[t.Group] {
 			r.Status = Skipped
 			cs.Failed++
 			continue

@@ -79,6 +79,7 @@ type Options struct {
 	Ignored     func(batch.Path) bool        // git ignores it; nil ignores nothing
 	Context     Context                      // the working context; nil if there is none
 	Blob        func(prefix string) bool     // the repository has an object with this id; nil has none
+	Programs    Programs                     // what starts programs; nil refuses them
 }
 
 // Context is the list of files that person and model work on, as a plan sees it. Changes are kept by whoever carries

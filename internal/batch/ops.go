@@ -216,6 +216,7 @@ type Run struct {
 // Exec is code in a programming language, to be run in a directory.
 type Exec struct {
 	Code, Language, Dir string
+	Echo                bool // the data of the task has the code too
 }
 
 // NotDone is something that is named in the report and never carried out.

@@ -27,6 +27,7 @@ type Line struct {
 	Path  string `json:"path,omitempty"`
 	// Command is the text of a RUN, as the reply has it.
 	Command string `json:"command,omitempty"`
+	Run     *Run   `json:"run,omitempty"`
 	Status  string `json:"status,omitempty"`
 	Code    string `json:"code,omitempty"`
 	Span    *Span  `json:"span,omitempty"`
@@ -41,6 +42,25 @@ type Line struct {
 	Tasks int    `json:"tasks,omitempty"`
 	Model string `json:"model,omitempty"`
 	Tool  string `json:"tool,omitempty"`
+}
+
+// Run says how a command ran.
+type Run struct {
+	Class      string   `json:"class"` // builtin or approved
+	Argv       []string `json:"argv"`
+	Dir        string   `json:"dir,omitempty"`
+	Shell      bool     `json:"shell,omitempty"`
+	Approval   string   `json:"approval,omitempty"` // SHA-256 of the text that a person approved
+	Exit       *int     `json:"exit,omitempty"`     // absent if it did not exit by itself
+	Signal     string   `json:"signal,omitempty"`
+	TimedOut   bool     `json:"timedOut,omitempty"`
+	DurationMS int64    `json:"durationMs"`
+	Bytes      int64    `json:"outputBytes"`  // that it wrote
+	Sum        string   `json:"outputSha256"` // of what was kept, standard output first
+	Truncated  bool     `json:"truncated,omitempty"`
+	Confined   string   `json:"confinement,omitempty"`
+	Before     string   `json:"treeBefore,omitempty"` // the working tree before and after it, as objects of the repository
+	After      string   `json:"treeAfter,omitempty"`
 }
 
 // Span is where a task stands in the reply, in lines.

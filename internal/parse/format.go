@@ -112,6 +112,9 @@ func canonical(op batch.Op) batch.Op {
 	case batch.Patch:
 		o.Match = batch.Exact
 		return o
+	case batch.Exec:
+		o.Echo = false
+		return o
 	}
 	return op
 }

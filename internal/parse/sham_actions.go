@@ -188,7 +188,11 @@ func init() {
 			}},
 		{names: []string{"glob"}, params: required("pattern", "base_path"), syscall: "scandir",
 			build: func(v shamValues) batch.Op { return batch.Glob{Base: v.text("base_path"), Pattern: v.text("pattern")} }},
-		{names: []string{"exec"}, texts: map[string]string{"not allowed": "{action}: command not allowed ({reason})"},
+		{names: []string{"exec"}, texts: map[string]string{
+			"not allowed": "{action}: command not allowed ({reason})", "exit": "", "timeout": "{action}: Process timeout after {seconds}s (TIMEOUT)",
+			"signal": "Process killed by signal {signal}", "missing program": "{action}: {program} not found in PATH (ENOENT)",
+			"no directory": "{action}: Working directory does not exist '{dir}' (ENOENT)",
+		},
 			params: append(required("code"), shamParam{name: "lang", kind: shamEnum, required: true, allowed: []string{"python", "javascript", "bash", "ruby"}},
 				maybe("version", shamString, ""), maybe("cwd", shamPath, nil), maybe("return_output", shamBoolean, true)),
 			build: func(v shamValues) batch.Op {

@@ -35,8 +35,13 @@ func (s *scan) shamTask(b *ShamBlock) {
 			s.shamWarn(b, "UNKNOWN_PARAMETER", p.Key, fmt.Sprintf("Unknown parameter '%s' for action '%s'", p.Key, written))
 		}
 	}
+	op := a.build(values)
+	if exec, ok := op.(batch.Exec); ok {
+		exec.Echo = b.gen.name == "nesl"
+		op = exec
+	}
 	s.addTask(batch.Task{
-		ID: b.ID, Dialect: "sham", Action: written, Params: params, Span: b.span, Fenced: b.fenced, Op: a.build(values), Words: a.words(),
+		ID: b.ID, Dialect: "sham", Action: written, Params: params, Span: b.span, Fenced: b.fenced, Op: op, Words: a.words(),
 		Actions: a.names,
 	})
 	if text := values.text("content") + values.text("new_text"); hasConflict(text) {

@@ -3,6 +3,7 @@ package repo
 import (
 	"bytes"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -102,4 +103,16 @@ func (r *Repo) RunByGit() []string {
 		found = append(found, filepath.ToSlash(rel))
 	}
 	return found
+}
+
+// filterKeys gives the keys of the drivers that convert content.
+func (c Config) filterKeys() []string {
+	var keys []string
+	for key := range c.values {
+		if strings.HasPrefix(key, "filter.") {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }

@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -127,4 +130,73 @@ func exitStatus(err error) int {
 		return e.ExitCode()
 	}
 	return -1
+}
+
+// Reader is how git is started for a command that a reply asks for and that only reads: by somebody else, with nothing
+// of the configuration that would start another program.
+type Reader struct {
+	Flags []string // before the subcommand
+	Env   []string
+	Dirs  []string // that git reads
+	Files []string // that git reads
+}
+
+// readerFlags switch off what a command that only reads could start, or could be led to.
+var readerFlags = []string{
+	"--no-pager", "--no-optional-locks",
+	"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.pager=cat", "-c", "core.editor=false", "-c", "core.askPass=",
+	"-c", "credential.helper=", "-c", "safe.bareRepository=explicit", "-c", "color.ui=false", "-c", "log.showSignature=false",
+	"-c", "diff.submodule=short", "-c", "diff.ignoreSubmodules=dirty", "-c", "submodule.recurse=false", "-c", "protocol.allow=never",
+	"-c", "gc.auto=0", "-c", "maintenance.auto=false",
+}
+
+// readerVars are the variables that say where the user's configuration is.
+var readerVars = []string{"HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
+
+// Reader gives the way to start git for a reply.
+func (r *Repo) Reader() Reader {
+	reader := Reader{Flags: readerFlags, Dirs: []string{r.Dir, r.Common}, Files: slices.Clone(r.Config.origins)}
+	env := []string{
+		"GIT_DIR=" + r.Dir, "GIT_WORK_TREE=" + r.Top, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "GIT_EDITOR=false",
+		"GIT_ASKPASS=false", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C.UTF-8", "TZ=UTC0", "TERM=dumb", "PATH=/usr/bin:/bin",
+	}
+	for _, name := range readerVars {
+		if value := r.variable(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	filters := r.Config.filterKeys()
+	env = append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(len(filters)))
+	for i, key := range filters {
+		value := ""
+		if strings.HasSuffix(key, ".required") {
+			value = "false"
+		}
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, value))
+	}
+	reader.Env = env
+	home := r.variable("HOME")
+	reader.Files = append(reader.Files, r.userFile("core.excludesFile", "ignore"), r.userFile("core.attributesFile", "attributes"),
+		filepath.Join(home, ".gitconfig"), r.userFile("", "config"), r.variable("GIT_CONFIG_GLOBAL"), "/etc/gitconfig", "/etc/gitattributes")
+	reader.Files = slices.DeleteFunc(reader.Files, func(f string) bool { return !filepath.IsAbs(f) })
+	reader.Dirs = append(reader.Dirs, r.alternates()...)
+	return reader
+}
+
+// alternates gives the object stores that this one borrows from.
+func (r *Repo) alternates() []string {
+	var dirs []string
+	text, err := os.ReadFile(filepath.Join(r.Common, "objects", "info", "alternates"))
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		if dir := strings.TrimSpace(line); dir != "" && dir[0] != '#' {
+			if !filepath.IsAbs(dir) {
+				dir = filepath.Join(r.Common, "objects", dir)
+			}
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
 }

@@ -27,6 +27,7 @@ func (r *Repo) hashFound(ctx context.Context, w *scanner, s *Scan) error {
 			continue
 		}
 		total += info.size
+		w.note(path, &info)
 		files = append(files, workEntry{path: path, mode: w.modeOf(nil, &info), untracked: true})
 	}
 	for _, c := range w.suspects {

@@ -155,6 +155,12 @@ func (r *Repo) Refresh(moved time.Time) {
 	}
 }
 
+// Renewed forgets what was known of HEAD and gives the repository itself.
+func (r *Repo) Renewed() *Repo {
+	r.headKnown = false
+	return r
+}
+
 // Head reads HEAD.
 func (r *Repo) Head(ctx context.Context) (Head, error) {
 	var wg sync.WaitGroup

@@ -27,6 +27,10 @@ type Scan struct {
 	LeftOut  []string   // untracked files above the caps
 	Gitlinks map[string]bool
 	converts *converts
+
+	// of a thorough scan
+	Dirs  map[string]uint32 // directories that git does not ignore, with their permissions
+	Perms map[string]uint32 // permissions of files that are not those that git gives a file, 0644 or 0755
 }
 
 // Converts reports whether git may store a path otherwise than it stands in the working tree.
@@ -43,10 +47,20 @@ func (s *Scan) Changes() map[string]Blob {
 
 // Scan compares the index with the working tree and stores the content of what differs. Files whose stat data is what
 // the index remembers are not opened.
-func (r *Repo) Scan(ctx context.Context, x *Index) (*Scan, error) {
+func (r *Repo) Scan(ctx context.Context, x *Index) (*Scan, error) { return r.scan(ctx, x, false) }
+
+// ScanThoroughly is Scan that also takes note of what git does not record: directories and permissions.
+func (r *Repo) ScanThoroughly(ctx context.Context, x *Index) (*Scan, error) {
+	return r.scan(ctx, x, true)
+}
+
+func (r *Repo) scan(ctx context.Context, x *Index, thorough bool) (*Scan, error) {
 	w := &scanner{
 		repo: r, index: x, trustMode: r.Config.Bool("core.fileMode", true), links: r.Config.Bool("core.symlinks", true),
 		trustCtime: r.Config.Bool("core.trustctime", true), minimal: isMinimal(r.Config), gitlinks: map[string]bool{},
+	}
+	if thorough {
+		w.dirs, w.perms = map[string]uint32{}, map[string]uint32{}
 	}
 	for i := range x.Entries {
 		if x.Entries[i].Mode == ModeGitlink {
@@ -57,7 +71,7 @@ func (r *Repo) Scan(ctx context.Context, x *Index) (*Scan, error) {
 	if w.err != nil {
 		return nil, w.err
 	}
-	s := &Scan{Index: x, Gitlinks: w.gitlinks, converts: r.conversions(x, w.attributes)}
+	s := &Scan{Index: x, Gitlinks: w.gitlinks, converts: r.conversions(x, w.attributes), Dirs: w.dirs, Perms: w.perms}
 	return s, r.hashFound(ctx, w, s)
 }
 
@@ -78,6 +92,8 @@ type scanner struct {
 	gone       []int // entries whose file is not there
 	attributes []string
 	gitlinks   map[string]bool
+	dirs       map[string]uint32 // nil unless the scan is thorough
+	perms      map[string]uint32
 	err        error
 
 	queue sync.WaitGroup
@@ -124,5 +140,29 @@ func (w *scanner) fail(err error) {
 	if w.err == nil {
 		w.err = systemError(err)
 	}
+	w.mu.Unlock()
+}
+
+// note remembers permissions that git does not record.
+func (w *scanner) note(path string, info *fileStat) {
+	if w.perms == nil || info.isLink || info.perm == 0o644 || info.perm == 0o755 {
+		return
+	}
+	w.mu.Lock()
+	w.perms[strings.Clone(path)] = info.perm
+	w.mu.Unlock()
+}
+
+// noteDir remembers a directory.
+func (w *scanner) noteDir(path string, d dirHandle) {
+	if w.dirs == nil || path == "" {
+		return
+	}
+	info, err := d.stat(".")
+	if err != nil {
+		return // gone since it was opened
+	}
+	w.mu.Lock()
+	w.dirs[strings.TrimSuffix(path, "/")] = info.perm
 	w.mu.Unlock()
 }

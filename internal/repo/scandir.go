@@ -43,6 +43,9 @@ func (w *scanner) dir(j dirJob) {
 		return
 	}
 	defer d.close()
+	if !j.ignored {
+		w.noteDir(j.path, d)
+	}
 	sp := spaces.Get().(*space)
 	defer spaces.Put(sp)
 	f := dirFrame{scanner: w, job: j, dir: d, rules: j.rules, space: sp}
@@ -228,6 +231,7 @@ func (f *dirFrame) tracked(c *child, kind nameKind) {
 		f.lost(int(c.entry), int(c.entry)+1)
 		return
 	}
+	f.note(e.Path, &info)
 	if !f.clean(e, &info) {
 		f.suspected = append(f.suspected, suspect{int(c.entry), info})
 	}

@@ -56,6 +56,42 @@ type jsonResult struct {
 	Hint           string         `json:"hint,omitempty"`
 	Data           any            `json:"data,omitempty"`
 	Match          *jsonMatch     `json:"match,omitempty"`
+	Run            *jsonRun       `json:"run,omitempty"`
+	Unknown        bool           `json:"unknown,omitempty"`
+}
+
+// jsonRun says how a command was run. What it wrote is in the data of its task.
+type jsonRun struct {
+	Class     string             `json:"class"`
+	Argv      []string           `json:"argv"`
+	Dir       string             `json:"dir,omitempty"`
+	Shell     bool               `json:"shell"`
+	Approval  string             `json:"approval,omitempty"`
+	Exit      *int               `json:"exit,omitempty"`
+	Signal    string             `json:"signal,omitempty"`
+	TimedOut  bool               `json:"timedOut,omitempty"`
+	Duration  float64            `json:"durationMs"`
+	Bytes     int64              `json:"outputBytes"`
+	Sum       string             `json:"outputSha256"`
+	Truncated bool               `json:"truncated"`
+	Leftover  int                `json:"leftover,omitempty"`
+	Confined  string             `json:"confinement,omitempty"`
+	Changed   []apply.PathChange `json:"changed,omitempty"`
+}
+
+func jsonOfRun(r *apply.Run) *jsonRun {
+	if r == nil {
+		return nil
+	}
+	j := &jsonRun{
+		Class: r.Class, Argv: r.Argv, Dir: r.Dir, Shell: r.Shell, Approval: r.Approval, Signal: r.Signal, TimedOut: r.TimedOut,
+		Duration: float64(r.Duration.Microseconds()) / 1000, Bytes: r.Bytes, Sum: r.Sum, Truncated: r.Truncated, Leftover: r.Leftover,
+		Confined: r.Confined, Changed: r.Changed,
+	}
+	if r.Exit >= 0 {
+		j.Exit = &r.Exit
+	}
+	return j
 }
 
 type jsonSpan struct {
@@ -161,6 +197,9 @@ func (r *Report) document() *document {
 		d.Base, d.Branch, d.PreCommit, d.GitCommit = rc.Base, rc.Branch, string(rc.Pre), string(rc.Post)
 		d.Tree, d.Changed, d.LeftOut, d.Ignored = string(rc.Tree), rc.Changed, rc.LeftOut, rc.Ignored
 	}
+	if r.unknown() > 0 {
+		d.Tree = "" // nobody can say what it will be
+	}
 	if r.Fatal != nil {
 		d.FatalError, d.Code, d.Hint = r.Fatal.Message, r.Fatal.Code, r.Fatal.Hint
 	}
@@ -226,6 +265,7 @@ func (res *jsonResult) outcome(r *apply.Result) {
 	ok := r.Status == apply.OK || r.Status == apply.Unchanged
 	res.Op, res.Path, res.Status, res.Success, res.Data = r.Op, r.Path, r.Status, &ok, r.Data
 	res.AlreadyApplied = r.AlreadyApplied && ok
+	res.Run, res.Unknown = jsonOfRun(r.Run), r.Unknown > 0
 	if r.Err != nil {
 		res.Code, res.Error, res.Hint = r.Err.Code, r.Err.Message, r.Err.Hint
 	}

@@ -23,8 +23,11 @@ type Report struct {
 	NoGit    bool
 	Refused  bool // the reply was refused: nothing was tried
 	Undone   bool // --atomic: a failure put everything back
-	Receipt  *txn.Receipt
-	Fatal    *diag.Error
+	Started  bool // a command was run
+
+	Interrupted bool // the person ended it while a command ran; what was done until then is recorded
+	Receipt     *txn.Receipt
+	Fatal       *diag.Error
 }
 
 // Success reports whether everything that the reply asks for was done.
@@ -122,6 +125,26 @@ func (r *Report) tallies() []tally {
 		counts = counts[:last]
 	}
 	return counts
+}
+
+// unknown gives the first command of a dry run that what comes after it depends on, 0 if there is none.
+func (r *Report) unknown() int {
+	for i := range r.Results {
+		if r.Results[i].Unsure {
+			return r.Results[i].Task.Seq
+		}
+	}
+	return 0
+}
+
+// approvedRan reports whether a command ran that may have changed anything.
+func (r *Report) approvedRan() bool {
+	for i := range r.Results {
+		if run := r.Results[i].Run; run != nil && run.Class == "approved" {
+			return true
+		}
+	}
+	return false
 }
 
 // tree gives the object that changed paths add up to.

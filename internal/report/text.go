@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/git-clada/git-clada/internal/apply"
 	"github.com/git-clada/git-clada/internal/batch"
@@ -43,42 +44,73 @@ func (s Style) paint(color, text string) string {
 	return color + text + reset
 }
 
-// printer writes one report.
-type printer struct {
+// Printer writes one report, at once or while it comes about.
+type Printer struct {
 	*Report
 	Style
 	w       io.Writer
 	section string
+	results int          // that are written
+	problem int          // the next one to write
+	heard   map[int]bool // tasks whose output was written while it came
 }
 
-// Text writes the report for people.
-func Text(w io.Writer, r *Report, s Style) {
-	p := &printer{Report: r, Style: s, w: w}
-	p.tasks()
+// NewPrinter makes a printer for a report of which, until Finish, only Batch and List need be known.
+func NewPrinter(w io.Writer, r *Report, s Style) *Printer {
+	return &Printer{Report: r, Style: s, w: w, heard: map[int]bool{}}
+}
+
+// Text writes a report for people.
+func Text(w io.Writer, r *Report, s Style) { NewPrinter(w, r, s).Finish(r) }
+
+// Until writes the first results, as far as they are not written yet.
+func (p *Printer) Until(results []apply.Result) {
+	for ; p.results < len(results); p.results++ {
+		r := &results[p.results]
+		p.problemsBefore(r.Task.Span.Start)
+		p.result(r)
+	}
+}
+
+// Output writes a line that a task's command has written.
+func (p *Printer) Output(t *batch.Task, line string) {
+	if p.Quiet {
+		return
+	}
+	p.problemsBefore(t.Span.Start)
+	p.head(t.Group)
+	p.heard[t.Seq] = true
+	p.printf("[task-%d:exec] %s\n", t.Seq, commandLine(line))
+}
+
+// commandLine makes a line of a command's output safe. Tabs stay, as blanks.
+func commandLine(line string) string { return Line(strings.ReplaceAll(line, "\t", "    ")) }
+
+// Finish writes what is left of a report that is complete now.
+func (p *Printer) Finish(r *Report) {
+	p.Report = r
+	p.Until(r.Results)
+	p.problemsBefore(1 << 60)
 	p.warn()
 	p.summary()
+	if r.Fatal != nil {
+		p.printf("\n")
+		Failure(p.w, r.Fatal, p.Style)
+		return
+	}
 	p.git()
 }
 
-func (p *printer) printf(format string, args ...any) { fmt.Fprintf(p.w, format, args...) }
+func (p *Printer) printf(format string, args ...any) { fmt.Fprintf(p.w, format, args...) }
 
-// tasks writes results and parse problems in document order.
-func (p *printer) tasks() {
-	problems := p.problems()
-	next := 0
-	upTo := func(line int) {
-		for ; next < len(problems) && problems[next].BlockStart < line; next++ {
-			p.problem(&problems[next])
-		}
+// problemsBefore writes the blocks that did not parse and stand before a line of the reply.
+func (p *Printer) problemsBefore(line int) {
+	for problems := p.problems(); p.problem < len(problems) && problems[p.problem].BlockStart < line; p.problem++ {
+		p.parseProblem(&problems[p.problem])
 	}
-	for i := range p.Results {
-		upTo(p.Results[i].Task.Span.Start)
-		p.result(&p.Results[i])
-	}
-	upTo(1 << 60)
 }
 
-func (p *printer) head(group int) {
+func (p *Printer) head(group int) {
 	section := "=== Standalone ==="
 	if group > 0 {
 		section = fmt.Sprintf("=== Block %d ===", group)
@@ -93,20 +125,27 @@ func (p *printer) head(group int) {
 	p.printf("%s\n", p.paint(bold, section))
 }
 
-func (p *printer) result(r *apply.Result) {
+func (p *Printer) result(r *apply.Result) {
 	if p.Quiet && (r.Status == apply.OK || r.Status == apply.Unchanged) {
 		return
 	}
 	p.head(r.Task.Group)
 	tag := fmt.Sprintf("[task-%d]", r.Task.Seq)
+	if r.Run != nil && !p.heard[r.Task.Seq] {
+		for _, line := range r.Run.Lines {
+			p.printf("[task-%d:exec] %s\n", r.Task.Seq, commandLine(line))
+		}
+	}
 	switch r.Status {
 	case apply.Failed:
 		p.failure(tag, r.Err)
+		p.commandEffects(r)
 		p.source(r.Task.Span)
 	case apply.Skipped:
 		p.skipped(tag, r)
 	default:
-		p.printf("%s %s %s%s\n", tag, p.paint(green, "✓"), Did(r), p.fenced(r.Task))
+		p.printf("%s %s %s%s\n", tag, p.paint(green, "✓"), Did(r), p.aside(r))
+		p.commandEffects(r)
 		if r.Hint != "" {
 			p.hint(&diag.Error{Hint: r.Hint})
 		}
@@ -115,7 +154,7 @@ func (p *printer) result(r *apply.Result) {
 }
 
 // skipped says what was not done, and why if that was not a failure above.
-func (p *printer) skipped(tag string, r *apply.Result) {
+func (p *Printer) skipped(tag string, r *apply.Result) {
 	if out, ok := r.Task.Op.(batch.NotDone); ok {
 		p.printf("%s %s\n", tag, p.paint(yellow, "- "+Line(clip(out.Text))))
 		if r.Err != nil {
@@ -127,7 +166,7 @@ func (p *printer) skipped(tag string, r *apply.Result) {
 }
 
 // data shows what a task that only reads gave back.
-func (p *printer) data(r *apply.Result) {
+func (p *Printer) data(r *apply.Result) {
 	for line := range strings.SplitSeq(strings.TrimSuffix(Shown(r.Data), "\n"), "\n") {
 		if line != "" {
 			p.printf("%s%s\n", indent, Line(strings.TrimSuffix(line, "\r")))
@@ -196,12 +235,70 @@ func clip(s string) string {
 	return s
 }
 
-// fenced marks, in a dry run, what came out of a markdown fence.
-func (p *printer) fenced(t *batch.Task) string {
-	if p.DryRun && t.Fenced {
+// aside says, in a dry run, what came out of a markdown fence, and what is a guess since a command comes first.
+func (p *Printer) aside(r *apply.Result) string {
+	switch {
+	case !p.DryRun:
+		return ""
+	case r.Unknown > 0:
+		return fmt.Sprintf(" (if task %d leaves it so)", r.Unknown)
+	case r.Task.Fenced:
 		return " (from a fence)"
 	}
 	return ""
+}
+
+// commandEffects says what a command changed, and what is worth knowing about how it ran.
+func (p *Printer) commandEffects(r *apply.Result) {
+	if r.Run == nil {
+		return
+	}
+	const most = 10
+	for i, c := range r.Run.Changed {
+		if i == most {
+			p.printf("%sand %d more\n", indent, len(r.Run.Changed)-most)
+			break
+		}
+		p.printf("%s%s %s\n", indent, c.Status, Line(c.Path))
+	}
+	if n := r.Run.Leftover; n > 0 {
+		p.printf("%s%s that it had left behind %s ended\n", indent, plural2(n, "process", "processes"), were(n))
+	}
+	if r.Run.Class == "approved" && r.Run.Confined != "" {
+		p.printf("%s%s\n", indent, Line(r.Run.Confined))
+	}
+}
+
+func plural2(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func were(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
+
+// Ran says how a command ended: Ran npm test (exit 0, 1.2 s).
+func Ran(r *apply.Result) string {
+	return fmt.Sprintf("Ran %s (exit %d, %s)", subject(r), r.Run.Exit, Duration(r.Run.Duration))
+}
+
+// Duration writes a time span as people read it: 0.2 s, 3 min 5 s.
+func Duration(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < 10*time.Second && d%time.Second != 0:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	}
+	return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
 }
 
 // Did says what a task did.
@@ -216,6 +313,12 @@ func Did(r *apply.Result) string {
 			}
 		}
 		return "Unchanged " + Line(r.Path)
+	}
+	switch {
+	case r.Run != nil:
+		return Ran(r)
+	case len(r.Did) == 1 && r.Did[0].Verb == "would-run":
+		return "Would run " + subject(r)
 	}
 	parts := make([]string, len(r.Did))
 	for i, e := range r.Did {
@@ -344,8 +447,8 @@ func plural(n int, noun string) string {
 
 const indent = "         "
 
-func (p *printer) failure(tag string, e *diag.Error) {
-	if e.Worded {
+func (p *Printer) failure(tag string, e *diag.Error) {
+	if e.Worded && e.Message != "" {
 		lines := strings.Split(Block(e.Message), "\n")
 		p.printf("%s %s\n", tag, p.paint(red, fmt.Sprintf("✗ Error: %s: %s", e.Code, lines[0])))
 		for _, line := range lines[1:] {
@@ -358,11 +461,15 @@ func (p *printer) failure(tag string, e *diag.Error) {
 	if e.Path != "" {
 		where = " in " + Line(e.Path)
 	}
-	p.printf("%s %s\n", tag, p.paint(red, fmt.Sprintf("✗ Error: %s%s (%s)", e.Code, where, Line(e.Message))))
+	message := e.Message
+	if message == "" { // the dialect has no words for it; its exit status says it
+		message = fmt.Sprintf("exit %v", e.Facts["status"])
+	}
+	p.printf("%s %s\n", tag, p.paint(red, fmt.Sprintf("✗ Error: %s%s (%s)", e.Code, where, Line(message))))
 	p.hint(e)
 }
 
-func (p *printer) hint(e *diag.Error) {
+func (p *Printer) hint(e *diag.Error) {
 	if e.Hint != "" {
 		for line := range strings.SplitSeq(Block(e.Hint), "\n") {
 			p.printf("%s%s\n", indent, line)
@@ -373,7 +480,7 @@ func (p *printer) hint(e *diag.Error) {
 	}
 }
 
-func (p *printer) problem(e *diag.Problem) {
+func (p *Printer) parseProblem(e *diag.Problem) {
 	if e.BlockStart > 0 {
 		p.head(e.Group)
 	}
@@ -385,7 +492,7 @@ func (p *printer) problem(e *diag.Problem) {
 }
 
 // source shows the lines of the reply, where more detail was asked for.
-func (p *printer) source(span batch.Span) {
+func (p *Printer) source(span batch.Span) {
 	const most = 20
 	if p.Detail == Minimal {
 		return
@@ -400,7 +507,7 @@ func (p *printer) source(span batch.Span) {
 	}
 }
 
-func (p *printer) warn() {
+func (p *Printer) warn() {
 	warnings := p.warnings()
 	if len(warnings) == 0 {
 		return
@@ -415,7 +522,7 @@ func (p *printer) warn() {
 	}
 }
 
-func (p *printer) summary() {
+func (p *Printer) summary() {
 	if p.nothingFound() != nil {
 		return
 	}
@@ -451,16 +558,20 @@ func (p *printer) summary() {
 }
 
 // git writes the paragraph on what was recorded and what to do next.
-func (p *printer) git() {
+func (p *Printer) git() {
 	if p.Quiet || p.Refused || len(p.Results) == 0 {
 		return
 	}
 	switch {
 	case p.DryRun:
 		p.printf("\nNothing was changed: this was a dry run.\n")
-		if p.tree() != "" {
+		if n := p.unknown(); n > 0 {
+			p.printf("Commands were not run: what comes after task %d depends on what it does.\n", n)
+		} else if p.tree() != "" {
 			p.printf("apply would make the tree %s.\n", p.tree())
 		}
+	case p.Undone && p.Started:
+		p.printf("\nA task failed, and --atomic put the files back. What commands did outside the tree, and to ignored files, stays.\n")
 	case p.Undone:
 		p.printf("\nNothing was changed: a task failed, and --atomic puts everything back.\n")
 	case p.NoGit:
@@ -475,8 +586,10 @@ func (p *printer) git() {
 	p.leftOut(p.Receipt)
 }
 
-func (p *printer) recorded(r *txn.Receipt) {
+func (p *Printer) recorded(r *txn.Receipt) {
 	switch {
+	case r.Moved:
+		p.printf("\nA command moved HEAD or the branch itself: nothing was committed here, and what it made stands.\n")
 	case r.Branch == "":
 		p.printf("\nOnly files that git does not track were changed: nothing was committed.\n")
 	case r.Post == "":
@@ -487,12 +600,21 @@ func (p *printer) recorded(r *txn.Receipt) {
 			p.printf("Your branch %s did not move.\n", Line(r.Base))
 		}
 		p.printf("  look:    git clada show -p\n  accept:  git clada accept\n  undo:    git clada undo\n")
+		p.outside()
 		return
 	}
 	p.printf("  undo:    git clada undo\n")
+	p.outside()
 }
 
-func (p *printer) leftOut(r *txn.Receipt) {
+// outside says what undo cannot take back.
+func (p *Printer) outside() {
+	if p.Started && p.approvedRan() {
+		p.printf("Undo takes back what commands changed in the tree; not what git ignores, nor anything outside.\n")
+	}
+}
+
+func (p *Printer) leftOut(r *txn.Receipt) {
 	if r == nil {
 		return
 	}

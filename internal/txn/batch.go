@@ -2,6 +2,8 @@ package txn
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -41,6 +43,7 @@ type Receipt struct {
 	LeftOut []string
 	Ignored []string // changed paths that git ignores: they are not in the commit
 	Op      *Op      // nil if nothing changed
+	Moved   bool     // a command moved HEAD or the branch, so nothing was committed
 }
 
 // Changed is a path that a batch changed: A, M, D, R or T.
@@ -223,6 +226,7 @@ func (t *Tx) CommitBatch(ctx context.Context, rec Record) (*Receipt, error) {
 		}
 	default:
 		tr.Cursor = Cursor{Self: true}
+		tr.Op.Trees = commandTrees(rec.Results)
 		if err := t.commits(ctx, rec, receipt, &tr); err != nil {
 			return nil, err
 		}
@@ -458,6 +462,7 @@ func noteLines(rec Record, op *Op, files []FileChange) []notes.Line {
 		if run, ok := r.Task.Op.(batch.Run); ok {
 			l.Command = run.Command
 		}
+		l.Run = noteOfRun(r.Run)
 		if r.Err != nil {
 			l.Code = string(r.Err.Code)
 		}
@@ -470,4 +475,33 @@ func noteLines(rec Record, op *Op, files []FileChange) []notes.Line {
 		lines = append(lines, l)
 	}
 	return lines
+}
+
+func noteOfRun(r *apply.Run) *notes.Run {
+	if r == nil {
+		return nil
+	}
+	n := &notes.Run{
+		Class: r.Class, Argv: r.Argv, Dir: r.Dir, Shell: r.Shell, Signal: r.Signal, TimedOut: r.TimedOut, DurationMS: r.Duration.Milliseconds(),
+		Bytes: r.Bytes, Sum: r.Sum, Truncated: r.Truncated, Confined: r.Confined, Before: r.TreeBefore, After: r.TreeAfter,
+	}
+	if r.Exit >= 0 {
+		n.Exit = &r.Exit
+	}
+	if r.Approval != "" {
+		sum := sha256.Sum256([]byte(r.Approval))
+		n.Approval = hex.EncodeToString(sum[:])
+	}
+	return n
+}
+
+// commandTrees gives the trees before and after each command, so that the log keeps them.
+func commandTrees(results []apply.Result) []repo.OID {
+	var trees []repo.OID
+	for i := range results {
+		if run := results[i].Run; run != nil && run.TreeAfter != "" {
+			trees = append(trees, repo.OID(run.TreeBefore), repo.OID(run.TreeAfter))
+		}
+	}
+	return distinct(trees)
 }

@@ -13,6 +13,7 @@ import (
 type Transition struct {
 	Op     Op // without times, states before, files and log positions: those are the transaction's own
 	Refs   []repo.RefUpdate
+	Moved  []repo.RefUpdate // refs that have been moved already, by a command
 	Index  repo.IndexEdit
 	Cursor Cursor
 	Notes  []Note
@@ -65,15 +66,18 @@ func (t *Tx) commit(ctx context.Context, tr *Transition) (*Op, error) {
 	op.Kind, op.Command, op.Time = t.o.Kind, t.o.Command, t.o.Now
 	op.Prev, op.Cursor = t.Log.Tip, t.Log.Cursor
 	op.Before = t.Photo.State
-	op.Before.Refs = oldRefs(tr.Refs)
-	op.After.Refs = newRefs(tr.Refs)
+	if t.before != nil {
+		op.Before = *t.before
+	}
+	op.Before.Refs = oldRefs(append(tr.Moved, tr.Refs...))
+	op.After.Refs = newRefs(append(tr.Moved, tr.Refs...))
 	op.LeftOut = t.Photo.LeftOut
 	if tr.Settle {
 		if err := t.settle(ctx, op); err != nil {
 			return nil, err
 		}
 	}
-	op.Files = t.Files()
+	op.Files = joined(t.Files())
 	final, err := writeOp(t.Repo, op, t.parents(op), t.keepers(), t.Who, op.subject())
 	if err != nil {
 		return nil, err
@@ -91,7 +95,7 @@ func (t *Tx) commit(ctx context.Context, tr *Transition) (*Op, error) {
 	}
 	j.Final, j.After = final, op.After.Head
 	j.Refs = append(refs, noteRefs...)
-	checked := checks(tr)
+	checked := t.checks(tr)
 	for _, u := range checked {
 		j.Checked = append(j.Checked, u.Name)
 	}
@@ -144,8 +148,8 @@ func (o *Op) subject() string {
 }
 
 // checks are refs that must not have moved although the operation leaves them alone.
-func checks(tr *Transition) []repo.RefUpdate {
-	head := tr.Op.Before.Head
+func (t *Tx) checks(tr *Transition) []repo.RefUpdate {
+	head := t.Photo.Head
 	if head.Ref == "" {
 		return nil
 	}

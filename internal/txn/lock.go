@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/git-clada/git-clada/internal/diag"
+	"github.com/git-clada/git-clada/internal/repo"
 )
 
 // lock takes the lock of a working tree, waiting up to patience for another process of ours. The lock is a kernel lock
@@ -85,4 +86,13 @@ func cannotWrite(err error) error {
 		return diag.Wrap(err, diag.GitOperationFailed, "the disk is full: %v", err).WithHint("free some space and try again; nothing was lost")
 	}
 	return diag.Wrap(err, diag.GitOperationFailed, "%v", err)
+}
+
+// Hold takes the lock of a repository's working tree for something that is no operation, and gives what releases it.
+func Hold(ctx context.Context, r *repo.Repo, patience time.Duration) (release func(), err error) {
+	held, _, err := lock(ctx, filepath.Join(r.Private, "lock"), patience)
+	if err != nil {
+		return nil, err
+	}
+	return func() { held.Close() }, nil
 }

@@ -2,6 +2,7 @@ package txn
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -65,7 +66,32 @@ func summary(results []apply.Result) string {
 			parts = append(parts, p.text+" "+count(len(set), noun))
 		}
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(append(parts, commandsRun(results)...), ", ")
+}
+
+// commandsRun names the commands that were run with a person's approval; those that only read are no news.
+func commandsRun(results []apply.Result) []string {
+	var texts []string
+	for i := range results {
+		run := results[i].Run
+		if run == nil || run.Class != "approved" {
+			continue
+		}
+		text := strings.Join(run.Argv, " ")
+		if op, ok := results[i].Task.Op.(batch.Run); ok {
+			text = strings.TrimSpace(op.Command)
+		}
+		if op, ok := results[i].Task.Op.(batch.Exec); ok {
+			text = op.Language + " code"
+		}
+		if !slices.Contains(texts, "run "+oneLine(text)) {
+			texts = append(texts, "run "+oneLine(text))
+		}
+	}
+	if len(texts) > 2 {
+		return []string{"run " + count(len(texts), "command")}
+	}
+	return texts
 }
 
 const maxSubject = 72

@@ -42,7 +42,8 @@ type Op struct {
 	After   State        `json:"after"`
 	Files   []FileChange `json:"files,omitempty"`
 	LeftOut []string     `json:"leftOut,omitempty"`
-	NoOp    bool         `json:"noop,omitempty"` // it changed nothing, so there is nothing to undo
+	Trees   []repo.OID   `json:"trees,omitempty"` // of the working tree before and after each command
+	NoOp    bool         `json:"noop,omitempty"`  // it changed nothing, so there is nothing to undo
 
 	OID repo.OID `json:"-"`
 }
@@ -201,6 +202,9 @@ func writeOp(r *repo.Repo, op *Op, parents []repo.OID, keep []repo.OID, who, sub
 		if tree != "" {
 			changes[name] = repo.Blob{Mode: repo.ModeTree, OID: tree}
 		}
+	}
+	for _, tree := range op.Trees {
+		changes["trees/"+string(tree)] = repo.Blob{Mode: repo.ModeTree, OID: tree}
 	}
 	for _, oid := range keep {
 		if oid != "" {

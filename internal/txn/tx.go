@@ -34,6 +34,7 @@ type Tx struct {
 	journal  *journal
 	staged   []FileChange // not yet written
 	written  []FileChange
+	before   *State // the state before, where Photo is a later one; else nil
 	keep     []repo.OID
 	contents map[string][]byte // blobs that were stored during this operation
 }

@@ -1,0 +1,312 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/git-clada/git-clada/internal/repo"
+)
+
+// Bracket is the state right before a command runs that may change anything.
+type Bracket struct {
+	Tree repo.OID // the working tree as git would store it
+	scan *repo.Scan
+	sign repo.Sign
+	raw  map[string]FileState // by their very bytes, files that git stores otherwise
+}
+
+// Found is what a command changed, as far as it can be seen.
+type Found struct {
+	Tree       repo.OID  // the working tree afterwards
+	Changed    []Changed // between the two trees
+	Repository []string  // what changed below .git: HEAD, refs, config, hooks
+	Unsaved    []string  // changed files whose former content was too large to be kept
+	Gone       bool      // there is no repository any more
+}
+
+// Moved reports whether the branch that batches are committed on is another one now, or stands elsewhere.
+func (f *Found) Moved(head repo.Head) bool {
+	return slices.Contains(f.Repository, "HEAD") || head.Ref != "" && slices.Contains(f.Repository, head.Ref)
+}
+
+// Open is a barrier before a command that may change anything: everything staged is on the disk, and what is there is
+// known exactly.
+func (t *Tx) Open(ctx context.Context) (*Bracket, error) {
+	if err := t.Flush(ctx); err != nil {
+		return nil, err
+	}
+	b := &Bracket{}
+	var err error
+	if b.scan, b.Tree, err = t.lookAround(ctx); err != nil {
+		return nil, err
+	}
+	if b.sign, err = t.Repo.Sign(ctx); err != nil {
+		return nil, err
+	}
+	b.raw, err = t.saveConverted(b.scan)
+	if err == nil {
+		err = t.Repo.Objects.Sync()
+	}
+	return b, err
+}
+
+// lookAround scans the working tree thoroughly, with the index as it is now.
+func (t *Tx) lookAround(ctx context.Context) (*repo.Scan, repo.OID, error) {
+	x, err := t.Repo.ReadIndex(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	scan, err := t.Repo.ScanThoroughly(ctx, x)
+	if err != nil {
+		return nil, "", err
+	}
+	index, err := x.WriteTree(t.Repo.Objects)
+	if err != nil {
+		return nil, "", err
+	}
+	tree, err := t.Repo.Objects.Overlay(index, scan.Changes())
+	return scan, tree, err
+}
+
+// saveConverted stores the very bytes of files that git stores otherwise, such as those with CRLF or a filter, up to the
+// caps of a snapshot.
+func (t *Tx) saveConverted(scan *repo.Scan) (map[string]FileState, error) {
+	raw := map[string]FileState{}
+	var total int64
+	save := func(p string) error {
+		if !scan.Converts(p) {
+			return nil
+		}
+		st, err := t.root.lstat(p)
+		if err != nil || uint32(st.Mode)&typeMask != typeFile {
+			return nil
+		}
+		if total += st.Size; st.Size > repo.MaxUntrackedFile || total > repo.MaxUntracked {
+			return nil
+		}
+		raw[p], err = t.Look(p)
+		return err
+	}
+	for i := range scan.Index.Entries {
+		if err := save(scan.Index.Entries[i].Path); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range scan.Files {
+		if f.Untracked {
+			if err := save(f.Path); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return raw, nil
+}
+
+// Shut is the barrier behind a command: what it changed becomes part of the operation, so that it is recorded, and taken
+// back with the rest.
+func (t *Tx) Shut(ctx context.Context, b *Bracket) (*Found, error) {
+	f := &Found{}
+	sign, err := t.Repo.Sign(ctx)
+	if errors.Is(err, repo.ErrGone) {
+		t.Abandon()
+		return &Found{Gone: true}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.Repository = b.sign.Changed(sign)
+	scan, tree, err := t.lookAround(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f.Tree = tree
+	if f.Changed, err = changedPaths(t.Repo.Objects, b.Tree, tree); err != nil {
+		return nil, err
+	}
+	files, err := t.between(b, scan, f)
+	if err != nil {
+		return nil, err
+	}
+	t.Photo.Scan.Adopt(scan)
+	t.written = append(t.written, files...)
+	t.journal.Files = append(t.journal.Files, files...)
+	return f, t.protect()
+}
+
+// between gives the changes that lead from the bracket to now, by their very bytes.
+func (t *Tx) between(b *Bracket, scan *repo.Scan, f *Found) ([]FileChange, error) {
+	diff, err := t.Repo.Objects.Diff(b.Tree, f.Tree)
+	if err != nil {
+		return nil, err
+	}
+	var files []FileChange
+	differs := map[string]bool{}
+	for _, d := range diff {
+		if d.Old.Mode == repo.ModeGitlink || d.New.Mode == repo.ModeGitlink {
+			continue
+		}
+		differs[d.Path] = true
+		after, err := t.Look(d.Path)
+		if err != nil {
+			return nil, err
+		}
+		before, known := b.before(d.Path, d.Old)
+		if !known {
+			f.Unsaved = append(f.Unsaved, d.Path)
+			continue
+		}
+		files = append(files, FileChange{Path: d.Path, Before: before, After: after})
+	}
+	for _, p := range changedKeys(b.scan.Perms, scan.Perms) {
+		if differs[p] {
+			continue
+		}
+		after, err := t.Look(p)
+		if err != nil || !after.IsFile() {
+			return nil, err
+		}
+		before := after
+		before.Mode = typeFile | permOf(b.scan.Perms, p, after.Mode)
+		files = append(files, FileChange{Path: p, Before: before, After: after})
+	}
+	return append(files, b.directories(scan)...), nil
+}
+
+// before gives what stood at a path before the command.
+func (b *Bracket) before(p string, old repo.Blob) (FileState, bool) {
+	if raw, ok := b.raw[p]; ok {
+		return raw, true
+	}
+	s := stateOf(old)
+	if s.kind() != typeFile {
+		return s, true
+	}
+	s.Mode = typeFile | permOf(b.scan.Perms, p, s.Mode)
+	return s, !b.scan.Converts(p)
+}
+
+// permOf gives the permissions of a file: what was noted, else what git gives it.
+func permOf(noted map[string]uint32, p string, mode uint32) uint32 {
+	if perm, ok := noted[p]; ok {
+		return perm
+	}
+	if mode&0o100 != 0 {
+		return 0o755
+	}
+	return 0o644
+}
+
+func changedKeys(a, b map[string]uint32) []string {
+	var changed []string
+	for p, v := range a {
+		if w, ok := b[p]; !ok || w != v {
+			changed = append(changed, p)
+		}
+	}
+	for p := range b {
+		if _, ok := a[p]; !ok {
+			changed = append(changed, p)
+		}
+	}
+	slices.Sort(changed)
+	return changed
+}
+
+// directories gives the directories that came and went.
+func (b *Bracket) directories(scan *repo.Scan) []FileChange {
+	var files []FileChange
+	for _, p := range slices.Sorted(maps.Keys(scan.Dirs)) {
+		if _, was := b.scan.Dirs[p]; !was {
+			files = append(files, FileChange{Path: p, After: FileState{Mode: typeDir | scan.Dirs[p]}})
+		}
+	}
+	for _, p := range slices.Sorted(maps.Keys(b.scan.Dirs)) {
+		if _, is := scan.Dirs[p]; !is {
+			files = append(files, FileChange{Path: p, Before: FileState{Mode: typeDir | b.scan.Dirs[p]}})
+		}
+	}
+	return files
+}
+
+// joined makes one change of all changes of a path, in the order of the first ones, and drops those that came to nothing.
+func joined(files []FileChange) []FileChange {
+	first := map[string]int{}
+	all := make([]FileChange, 0, len(files))
+	for _, c := range files {
+		if i, ok := first[c.Path]; ok {
+			all[i].After = c.After
+			continue
+		}
+		first[c.Path] = len(all)
+		all = append(all, c)
+	}
+	return slices.DeleteFunc(all, func(c FileChange) bool { return c.Before.same(c.After) })
+}
+
+// Abandon leaves everything as it is and forgets the operation: nothing is recorded and nothing put back. It is for a
+// repository that a command has broken, in which to go on would break more.
+func (t *Tx) Abandon() {
+	j := t.journal
+	t.journal = nil
+	if j == nil {
+		return
+	}
+	if now, err := t.Repo.Ref(j.Log); err == nil && now == j.Pending {
+		t.Repo.UpdateRefs([]repo.RefUpdate{{Name: j.Log, Old: j.Pending, New: j.Begin}}, j.Message+" (abandoned)")
+	}
+	t.Repo.ForgetIndex()
+	removeJournal(t.Repo)
+}
+
+// CommitMoved records a batch of which a command moved HEAD or the branch itself: there is nothing left to commit, and
+// what the repository is now is what the operation led to. Undo leads back.
+func (t *Tx) CommitMoved(ctx context.Context, rec Record, f *Found, b *Bracket) (*Receipt, error) {
+	now, err := Photograph(ctx, t.Repo.Renewed())
+	if err == nil {
+		err = Ready(t.Repo)
+	}
+	if err != nil {
+		t.Abandon()
+		return nil, err
+	}
+	input, err := t.Repo.Objects.WriteBlob(rec.Batch.Reply)
+	if err != nil {
+		return nil, err
+	}
+	t.keep = append(t.keep, input)
+	tr := Transition{
+		Op: Op{
+			Batch: rec.ID, Summary: summary(rec.Results), Input: input, Tasks: len(rec.Results), Failed: failures(rec.Results) + rec.Problems,
+			After: now.State,
+		},
+		Cursor: Cursor{Self: true},
+	}
+	for _, name := range f.Repository {
+		if strings.HasPrefix(name, "refs/heads/") {
+			at, err := t.Repo.Ref(name)
+			if err != nil {
+				return nil, err
+			}
+			tr.Moved = append(tr.Moved, repo.RefUpdate{Name: name, Old: repo.OID(b.sign[name]), New: at})
+		}
+	}
+	t.before, t.Photo = &t.Photo.State, now
+	t.journal.Before = now.Head
+	receipt := &Receipt{Moved: true, Tree: now.WorkTree, LeftOut: now.LeftOut}
+	if receipt.Changed, err = changedPaths(t.Repo.Objects, t.before.WorkTree, now.WorkTree); err != nil {
+		return nil, err
+	}
+	receipt.Op, err = t.Commit(ctx, tr)
+	return receipt, err
+}
+
+// FlushStaged is a barrier before a command that changes nothing: what is staged is on the disk.
+func (t *Tx) FlushStaged(ctx context.Context) error {
+	if len(t.staged) == 0 {
+		return nil
+	}
+	return t.Flush(ctx)
+}
