@@ -135,4 +135,3 @@ func TestRefusedCommands(t *testing.T) {
 		}
 	}
 }
-

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -192,6 +194,7 @@ func (s *session) printBatch(b *shown) {
 			where = " (" + apply.LineSpan(l.Span.Start, l.Span.End) + " of the reply)"
 		}
 		s.printf("  %s %d %s%s\n", mark, l.Task, report.Line(text), where)
+		s.printRun(l.Run)
 	}
 }
 
@@ -280,4 +283,26 @@ func (s *session) note(on repo.OID) ([]notes.Line, error) {
 	}
 	text, err := s.repo.Objects.Blob(blob)
 	return notes.Decode(text), err
+}
+
+// printRun says how a command ended and what it changed, where the trees around it are still there.
+func (s *session) printRun(r *notes.Run) {
+	if r == nil {
+		return
+	}
+	ended := "ended by " + r.Signal
+	if r.Exit != nil {
+		ended = fmt.Sprintf("exit %d", *r.Exit)
+	}
+	s.printf("      %s after %s, %s\n", ended, report.Duration(time.Duration(r.DurationMS)*time.Millisecond), r.Class)
+	if r.Before == "" || r.After == "" {
+		return
+	}
+	diff, err := s.repo.Objects.Diff(repo.OID(r.Before), repo.OID(r.After))
+	if err != nil {
+		return
+	}
+	for _, d := range diff {
+		s.printf("      %s %s\n", d.Letter(), report.Line(d.Path))
+	}
 }

@@ -281,3 +281,16 @@ func (s *Store) At(root OID, path string) (Blob, error) {
 	}
 	return at, nil
 }
+
+// Letter says in one letter what became of the path, as git does: A, M, D, or T for another type.
+func (d TreeChange) Letter() string {
+	switch {
+	case d.Old.Mode == ModeNone:
+		return "A"
+	case d.New.Mode == ModeNone:
+		return "D"
+	case d.Old.Mode&0o170000 != d.New.Mode&0o170000:
+		return "T"
+	}
+	return "M"
+}

@@ -117,7 +117,7 @@ func withAdvice(refusal *diag.Error, c *Command) *diag.Error {
 	e := *refusal
 	advice := "a person can approve this text: git clada allow add -- " + Quote(c.Entry())
 	if strings.Contains(c.Text, "\n") && c.Language == "" {
-		advice = "a person can approve this text where git clada can ask: on a terminal"
+		advice = "a person can approve this text: git clada allow add - reads it from standard input"
 	}
 	if e.Hint != "" {
 		advice = e.Hint + "\n" + advice

@@ -420,7 +420,7 @@ func changedPaths(s *repo.Store, a, b repo.OID) ([]Changed, error) {
 			gone[d.New] = from[1:]
 			continue
 		}
-		all = append(all, Changed{Path: d.Path, Status: statusLetter(d)})
+		all = append(all, Changed{Path: d.Path, Status: d.Letter()})
 	}
 	kept := all[:0]
 	for _, c := range all {
@@ -429,18 +429,6 @@ func changedPaths(s *repo.Store, a, b repo.OID) ([]Changed, error) {
 		}
 	}
 	return kept, nil
-}
-
-func statusLetter(d repo.TreeChange) string {
-	switch {
-	case d.Old.Mode == repo.ModeNone:
-		return "A"
-	case d.New.Mode == repo.ModeNone:
-		return "D"
-	case d.Old.Mode&0o170000 != d.New.Mode&0o170000:
-		return "T"
-	}
-	return "M"
 }
 
 // noteLines gives the note of a batch: a line of its own and one for each task.
@@ -461,6 +449,10 @@ func noteLines(rec Record, op *Op, files []FileChange) []notes.Line {
 		}
 		if run, ok := r.Task.Op.(batch.Run); ok {
 			l.Command = run.Command
+		}
+		if code, ok := r.Task.Op.(batch.Exec); ok {
+			first, _, _ := strings.Cut(strings.TrimSpace(code.Code), "\n")
+			l.Command = code.Language + ": " + first
 		}
 		l.Run = noteOfRun(r.Run)
 		if r.Err != nil {
