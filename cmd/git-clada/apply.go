@@ -164,6 +164,9 @@ func (s *session) deliver(r *report.Report, o *settings) error {
 		err = report.Reply(s.out, r)
 	case o.live != nil:
 		o.live.Finish(r)
+		if r.Fatal != nil {
+			report.Failure(s.err, r.Fatal, st)
+		}
 	case o.mode != "silent" || !r.Success():
 		s.text1(r, st)
 	}
@@ -188,6 +191,9 @@ func (s *session) text1(r *report.Report, st report.Style) {
 	var b bytes.Buffer
 	report.Text(&b, r, st)
 	s.out.Write(b.Bytes())
+	if r.Fatal != nil {
+		report.Failure(s.err, r.Fatal, st)
+	}
 }
 
 func (s *session) applySettings() (*settings, error) {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -45,6 +46,7 @@ func scriptParams(dir string) testscript.Params {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"repo": scriptRepo, "photo": scriptPhoto, "same": scriptSame, "undone": scriptUndone, "bytes": scriptBytes,
 			"blob": scriptBlob, "big": scriptBig, "lines": scriptLines,
+			"await": scriptAwait,
 		},
 	}
 }
@@ -127,6 +129,18 @@ func scriptUndone(ts *testscript.TestScript, neg bool, args []string) {
 		run1(ts, ts.MkAbs("."), "git", "clada", "undo")
 	}
 	scriptSame(ts, false, args[:1])
+}
+
+// await FILE waits until another process has written to a file.
+func scriptAwait(ts *testscript.TestScript, neg bool, args []string) {
+	const patience = 30 * time.Second
+	for start := time.Now(); time.Since(start) < patience; {
+		if info, err := os.Stat(ts.MkAbs(args[0])); err == nil && info.Size() > 0 {
+			return
+		}
+		run1(ts, ts.MkAbs("."), "true") // gives the other process the time
+	}
+	ts.Fatalf("nobody wrote %s", args[0])
 }
 
 // bytes FILE QUOTED writes a file from a Go string literal.

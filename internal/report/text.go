@@ -93,12 +93,9 @@ func (p *Printer) Finish(r *Report) {
 	p.problemsBefore(1 << 60)
 	p.warn()
 	p.summary()
-	if r.Fatal != nil {
-		p.printf("\n")
-		Failure(p.w, r.Fatal, p.Style)
-		return
+	if r.Fatal == nil { // which is said elsewhere
+		p.git()
 	}
-	p.git()
 }
 
 func (p *Printer) printf(format string, args ...any) { fmt.Fprintf(p.w, format, args...) }
@@ -220,11 +217,20 @@ func Shown(data any) string {
 func subject(r *apply.Result) string {
 	switch op := r.Task.Op.(type) {
 	case batch.Run:
-		return Line(clip(op.Command))
+		return Line(clip(firstLine(op.Command)))
 	case batch.Exec:
-		return Line(clip(op.Code))
+		return op.Language + ": " + Line(clip(firstLine(op.Code)))
 	}
 	return Line(r.Path)
+}
+
+// firstLine gives the first line of a text, and marks that there are more.
+func firstLine(s string) string {
+	first, _, more := strings.Cut(strings.TrimSpace(s), "\n")
+	if more {
+		first = strings.TrimSuffix(first, "\r") + " ..."
+	}
+	return first
 }
 
 func clip(s string) string {
@@ -261,7 +267,7 @@ func (p *Printer) commandEffects(r *apply.Result) {
 		}
 		p.printf("%s%s %s\n", indent, c.Status, Line(c.Path))
 	}
-	if n := r.Run.Leftover; n > 0 {
+	if n := r.Run.Leftover; n > 0 && !r.Run.TimedOut {
 		p.printf("%s%s that it had left behind %s ended\n", indent, plural2(n, "process", "processes"), were(n))
 	}
 	if r.Run.Class == "approved" && r.Run.Confined != "" {

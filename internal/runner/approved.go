@@ -17,12 +17,15 @@ type Interpreter struct {
 	Ending  string   // of the name of that file
 }
 
-// interpreters are those of the languages that a reply may write code in.
+// interpreters are those of the languages that a reply may write code in. The code comes in a file, so its length does
+// not matter, but runs as with -c or -e: modules are looked for in the current directory, not beside the file.
 var interpreters = map[string]Interpreter{
-	"python":     {"python3", nil, ".py"},
-	"javascript": {"node", nil, ".js"},
+	"python": {"python3", []string{
+		"-c", `import sys; exec(compile(open(sys.argv.pop(1), encoding="utf-8").read(), "<code>", "exec"))`,
+	}, ".py"},
+	"javascript": {"node", []string{"-e", `eval(require("fs").readFileSync(process.argv.splice(1, 1)[0], "utf8"))`}, ".js"},
 	"bash":       {"bash", nil, ".sh"},
-	"ruby":       {"ruby", nil, ".rb"},
+	"ruby":       {"ruby", []string{"-e", `eval(File.read(ARGV.shift), TOPLEVEL_BINDING, "<code>")`}, ".rb"},
 }
 
 // Entry gives the text that approves a command: for code, the language and the SHA-256 of its bytes, with the first line

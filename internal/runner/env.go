@@ -19,9 +19,10 @@ var dropped = []string{
 	"GIT_*", "PAGER", "MANPAGER", "LESSOPEN", "LESSCLOSE", "EDITOR", "VISUAL", "BROWSER", "SSH_ASKPASS", "SUDO_ASKPASS",
 }
 
-// identity are the variables of git that stay: they say who the person is.
+// identity are the variables of git that stay: they say who the person is, and where git finds what it knows of them.
 var identity = []string{
 	"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE",
+	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
 }
 
 func drops(name string) bool {

@@ -71,10 +71,16 @@ func (s *supervisor) run() ending {
 	}()
 	e := s.watch(exited)
 	e.Duration = time.Since(start)
+	left := map[int]bool{}
+	for _, pid := range descendants() {
+		left[pid] = true
+	}
+	delete(left, s.pid)
 	// The program is dead but not reaped: its process group's number cannot belong to anybody else yet.
 	syscall.Kill(-s.pid, syscall.SIGKILL)
 	state, _ := cmd.Process.Wait()
-	e.Leftover = s.sweep()
+	sweep(left)
+	e.Leftover = len(left)
 	e.describe(state)
 	e.Confined = confined.words()
 	if why := confined.failure(); why != "" {
@@ -164,28 +170,26 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// sweep ends what the program left behind and gives the number of processes. Those that move away from their group and
-// those that fork while they are being ended are found again until none is left.
-func (s *supervisor) sweep() (ended int) {
+// sweep ends what the program left behind, adding to what is known of it. Those that move away from their group and those
+// that fork while they are being ended are found again until none is left.
+func sweep(left map[int]bool) {
 	const patience = 5 * time.Second
-	seen := map[int]bool{}
 	for start := time.Now(); time.Since(start) < patience; {
 		for {
 			pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
 			if err == unix.ECHILD {
-				return len(seen)
+				return
 			}
 			if err != nil || pid <= 0 {
 				break
 			}
 		}
 		for _, pid := range descendants() {
-			seen[pid] = true
+			left[pid] = true
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
 		time.Sleep(time.Millisecond)
 	}
-	return len(seen)
 }
 
 // signalName gives the name of a signal, such as SIGKILL.

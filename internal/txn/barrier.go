@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-clada/git-clada/internal/diag"
 	"github.com/git-clada/git-clada/internal/repo"
 )
 
@@ -261,6 +262,15 @@ func (t *Tx) Abandon() {
 	removeJournal(t.Repo)
 }
 
+// said gives the words of an error without its code.
+func said(err error) string {
+	var e *diag.Error
+	if errors.As(err, &e) {
+		return e.Message
+	}
+	return err.Error()
+}
+
 // CommitMoved records a batch of which a command moved HEAD or the branch itself: there is nothing left to commit, and
 // what the repository is now is what the operation led to. Undo leads back.
 func (t *Tx) CommitMoved(ctx context.Context, rec Record, f *Found, b *Bracket) (*Receipt, error) {
@@ -270,7 +280,8 @@ func (t *Tx) CommitMoved(ctx context.Context, rec Record, f *Found, b *Bracket) 
 	}
 	if err != nil {
 		t.Abandon()
-		return nil, err
+		return nil, diag.Wrap(err, diag.ExternalModification, "the command left a repository that cannot be recorded: %s", said(err)).
+			WithHint("everything is as the command left it; nothing was committed here, and undo knows nothing of it")
 	}
 	input, err := t.Repo.Objects.WriteBlob(rec.Batch.Reply)
 	if err != nil {
@@ -280,7 +291,7 @@ func (t *Tx) CommitMoved(ctx context.Context, rec Record, f *Found, b *Bracket) 
 	tr := Transition{
 		Op: Op{
 			Batch: rec.ID, Summary: summary(rec.Results), Input: input, Tasks: len(rec.Results), Failed: failures(rec.Results) + rec.Problems,
-			After: now.State,
+			After: now.State, Trees: commandTrees(rec.Results),
 		},
 		Cursor: Cursor{Self: true},
 	}
