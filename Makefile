@@ -54,6 +54,8 @@ fault: ## fail every effect and kill at every file-changing system call; compare
 	KILL_STEP=1 $(GO) test -count=1 -v -timeout 60m ./cmd/git-clada -run TestKill
 	@echo "seed of the random runs: $(SEED)"
 	SEED=$(SEED) RANDOM_ROUNDS=1000 $(GO) test -count=1 -timeout 60m ./internal/history -run TestRandomRoundTrips
+	SEED=$(SEED) RANDOM_ROUNDS=1000 $(GO) test -count=1 -timeout 60m ./internal/history -run TestCommandsRoundTrip
+	SEED=$(SEED) RANDOM_ROUNDS=500 $(GO) test -count=1 -v -timeout 60m ./internal/runner -run TestSweep
 	SEED=$(SEED) RANDOM_ROUNDS=20000 $(GO) test -count=1 -v ./internal/apply -run TestNeverTheWrongPlace
 	SEED=$(SEED) RANDOM_ROUNDS=400 $(GO) test -count=1 -v ./internal/apply -run TestPatchesOfGit
 	SEED=$(SEED) RANDOM_ROUNDS=2000 $(GO) test -count=1 -v ./internal/apply -run TestFileCommandsLikeCoreutils

@@ -63,6 +63,10 @@ func (e *IndexEntry) IntentToAdd() bool { return e.flags&flagIntentToAdd != 0 }
 // AssumeValid reports whether the person promised not to change the file (update-index --assume-unchanged).
 func (e *IndexEntry) AssumeValid() bool { return e.flags&flagAssumeValid != 0 }
 
+// FileSize gives the size that a file had when the index was told of it, in bytes modulo 2^32. It is that of the file as
+// it stands in the working tree, not of the blob.
+func (x *Index) FileSize(e *IndexEntry) uint32 { return x.stat(e).size }
+
 // OID gives the object of an entry.
 func (x *Index) OID(e *IndexEntry) OID { return rawOID(x.data[e.oid : e.oid+hashSize]) }
 

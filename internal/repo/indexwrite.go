@@ -23,6 +23,8 @@ import (
 const (
 	newIndex = "index.new"
 	oldIndex = "index.old"
+
+	keptIndex = "index.kept"
 )
 
 // IndexEdit is how entries of the index change.
@@ -221,6 +223,32 @@ func (r *Repo) RestoreIndex() error {
 	}
 	return nil
 }
+
+// KeepIndex keeps the index as it is under another name, until LetIndexGo.
+func (r *Repo) KeepIndex() error {
+	if err := r.LetIndexGo(); err != nil {
+		return err
+	}
+	if err := os.Link(r.IndexFile, filepath.Join(r.Private, keptIndex)); err != nil && !os.IsNotExist(err) {
+		return systemError(err)
+	}
+	return nil
+}
+
+// ReturnIndex puts back the index that was kept, if the present one is still the one that is given.
+func (r *Repo) ReturnIndex(now IndexSign) error {
+	file := filepath.Join(r.Private, keptIndex)
+	if sign, err := SignIndex(r.IndexFile); err != nil || sign != now {
+		return err
+	}
+	if err := os.Rename(file, r.IndexFile); err != nil && !os.IsNotExist(err) {
+		return systemError(err)
+	}
+	return nil
+}
+
+// LetIndexGo forgets the index that was kept.
+func (r *Repo) LetIndexGo() error { return removeFile(filepath.Join(r.Private, keptIndex)) }
 
 // ForgetIndex removes what PrepareIndex made.
 func (r *Repo) ForgetIndex() error {

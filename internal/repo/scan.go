@@ -2,6 +2,7 @@ package repo
 
 import (
 	"context"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -29,8 +30,9 @@ type Scan struct {
 	converts *converts
 
 	// of a thorough scan
-	Dirs  map[string]uint32 // directories that git does not ignore, with their permissions
-	Perms map[string]uint32 // permissions of files that are not those that git gives a file, 0644 or 0755
+	Closed map[string]bool   // files and directories that were not looked into: ignored ones, and repositories of their own
+	Dirs   map[string]uint32 // directories that were looked into, with their permissions
+	Perms  map[string]uint32 // permissions of files that are not those that git gives a file, 0644 or 0755
 }
 
 // Converts reports whether git may store a path otherwise than it stands in the working tree.
@@ -60,7 +62,7 @@ func (r *Repo) scan(ctx context.Context, x *Index, thorough bool) (*Scan, error)
 		trustCtime: r.Config.Bool("core.trustctime", true), minimal: isMinimal(r.Config), gitlinks: map[string]bool{},
 	}
 	if thorough {
-		w.dirs, w.perms = map[string]uint32{}, map[string]uint32{}
+		w.dirs, w.perms, w.closed = map[string]uint32{}, map[string]uint32{}, map[string]bool{}
 	}
 	for i := range x.Entries {
 		if x.Entries[i].Mode == ModeGitlink {
@@ -71,7 +73,7 @@ func (r *Repo) scan(ctx context.Context, x *Index, thorough bool) (*Scan, error)
 	if w.err != nil {
 		return nil, w.err
 	}
-	s := &Scan{Index: x, Gitlinks: w.gitlinks, converts: r.conversions(x, w.attributes), Dirs: w.dirs, Perms: w.perms}
+	s := &Scan{Index: x, Gitlinks: w.gitlinks, converts: r.conversions(x, w.attributes), Dirs: w.dirs, Perms: w.perms, Closed: w.closed}
 	return s, r.hashFound(ctx, w, s)
 }
 
@@ -94,6 +96,7 @@ type scanner struct {
 	gitlinks   map[string]bool
 	dirs       map[string]uint32 // nil unless the scan is thorough
 	perms      map[string]uint32
+	closed     map[string]bool
 	err        error
 
 	queue sync.WaitGroup
@@ -151,6 +154,26 @@ func (w *scanner) note(path string, info *fileStat) {
 	w.mu.Lock()
 	w.perms[strings.Clone(path)] = info.perm
 	w.mu.Unlock()
+}
+
+// noteClosed remembers what is not looked into.
+func (w *scanner) noteClosed(path string) {
+	if w.closed == nil {
+		return
+	}
+	w.mu.Lock()
+	w.closed[path] = true
+	w.mu.Unlock()
+}
+
+// WasClosed reports whether a path, or a directory above it, was not looked into.
+func (s *Scan) WasClosed(path string) bool {
+	for p := path; p != "."; p = filepath.Dir(p) {
+		if s.Closed[p] {
+			return true
+		}
+	}
+	return false
 }
 
 // noteDir remembers a directory.

@@ -43,9 +43,7 @@ func (w *scanner) dir(j dirJob) {
 		return
 	}
 	defer d.close()
-	if !j.ignored {
-		w.noteDir(j.path, d)
-	}
+	w.noteDir(j.path, d)
 	sp := spaces.Get().(*space)
 	defer spaces.Put(sp)
 	f := dirFrame{scanner: w, job: j, dir: d, rules: j.rules, space: sp}
@@ -141,9 +139,11 @@ func (f *dirFrame) name(name []byte, kind nameKind) {
 			f.readRules()
 		}
 	}
-	if !f.job.ignored {
-		f.other = append(f.other, dirName{string(name), kind})
+	if f.job.ignored {
+		f.noteClosed(f.job.path + string(name))
+		return
 	}
+	f.other = append(f.other, dirName{string(name), kind})
 }
 
 // untrackedNames looks at what the index does not have, and at the directories below. By now the rules are known.
@@ -164,7 +164,11 @@ func (f *dirFrame) untrackedNames() {
 
 func (f *dirFrame) untrackedName(path string, n *dirName) {
 	isDir := n.kind == nameDir
-	if n.kind == nameOther || f.rules.ignored(path, isDir) {
+	if n.kind == nameOther {
+		return
+	}
+	if f.rules.ignored(path, isDir) {
+		f.noteClosed(path)
 		return
 	}
 	if !isDir {
@@ -176,9 +180,11 @@ func (f *dirFrame) untrackedName(path string, n *dirName) {
 		}
 		return
 	}
-	if !isRepository(filepath.Join(f.repo.Top, path)) {
-		f.spawn(dirJob{path: path + "/", rules: f.rules})
+	if isRepository(filepath.Join(f.repo.Top, path)) {
+		f.noteClosed(path)
+		return
 	}
+	f.spawn(dirJob{path: path + "/", rules: f.rules})
 }
 
 // isRepository reports whether a directory is the top of a repository of its own.

@@ -39,6 +39,12 @@ func (t *Tx) Open(ctx context.Context) (*Bracket, error) {
 	if err := t.Flush(ctx); err != nil {
 		return nil, err
 	}
+	if !t.keptIndex {
+		if err := t.Repo.KeepIndex(); err != nil {
+			return nil, err
+		}
+		t.keptIndex = true
+	}
 	b := &Bracket{}
 	var err error
 	if b.scan, b.Tree, err = t.lookAround(ctx); err != nil {
@@ -150,11 +156,18 @@ func (t *Tx) between(b *Bracket, scan *repo.Scan, f *Found) ([]FileChange, error
 			continue
 		}
 		differs[d.Path] = true
+		t.follow(d, scan)
+		if d.Old.Mode == repo.ModeNone && b.unknown(d.Path) {
+			continue // it may have been there before, unseen: undo must not remove it
+		}
 		after, err := t.Look(d.Path)
 		if err != nil {
 			return nil, err
 		}
-		before, known := b.before(d.Path, d.Old)
+		before, known, err := t.stateBefore(b, d)
+		if err != nil {
+			return nil, err
+		}
 		if !known {
 			f.Unsaved = append(f.Unsaved, d.Path)
 			continue
@@ -173,20 +186,68 @@ func (t *Tx) between(b *Bracket, scan *repo.Scan, f *Found) ([]FileChange, error
 		before.Mode = typeFile | permOf(b.scan.Perms, p, after.Mode)
 		files = append(files, FileChange{Path: p, Before: before, After: after})
 	}
-	return append(files, b.directories(scan)...), nil
+	return merged(files, b.directories(scan)), nil
 }
 
-// before gives what stood at a path before the command.
-func (b *Bracket) before(p string, old repo.Blob) (FileState, bool) {
-	if raw, ok := b.raw[p]; ok {
-		return raw, true
+// merged adds directories to the changes of files: where one took the place of the other, it is one change.
+func merged(files, dirs []FileChange) []FileChange {
+	at := make(map[string]int, len(files))
+	for i, c := range files {
+		at[c.Path] = i
 	}
-	s := stateOf(old)
+	for _, d := range dirs {
+		i, known := at[d.Path]
+		switch {
+		case !known:
+			files = append(files, d)
+		case d.After.absent():
+			files[i].Before = d.Before
+		default:
+			files[i].After = d.After
+		}
+	}
+	return files
+}
+
+// follow takes note of files that a command put into the index or took out of it although they are ignored: what is
+// committed has them, or not, as the index has.
+func (t *Tx) follow(d repo.TreeChange, scan *repo.Scan) {
+	tracked := scan.Index.Find(d.Path) != nil
+	if tracked == (d.New.Mode != repo.ModeNone) {
+		if t.followed == nil {
+			t.followed = map[string]repo.Blob{}
+		}
+		t.followed[d.Path] = d.New
+	}
+}
+
+// stateBefore gives what stood at a path before the command, by its very bytes where they are known. They are not where
+// git stores them otherwise and they were too large to keep, or where the attributes changed after the checkout, so that
+// the file is not what they say now.
+func (t *Tx) stateBefore(b *Bracket, d repo.TreeChange) (s FileState, known bool, err error) {
+	if raw, ok := b.raw[d.Path]; ok {
+		return raw, true, nil
+	}
+	s = stateOf(d.Old)
 	if s.kind() != typeFile {
-		return s, true
+		return s, true, nil
 	}
-	s.Mode = typeFile | permOf(b.scan.Perms, p, s.Mode)
-	return s, !b.scan.Converts(p)
+	s.Mode = typeFile | permOf(b.scan.Perms, d.Path, s.Mode)
+	if b.scan.Converts(d.Path) {
+		return s, false, nil
+	}
+	e := b.scan.Index.Find(d.Path)
+	if e == nil || b.scan.Index.OID(e) != d.Old.OID || b.scan.Index.FileSize(e) == 0 {
+		return s, true, nil // it was read, not only looked up in the index
+	}
+	content, err := t.content(s.Blob)
+	return s, uint32(len(content)) == b.scan.Index.FileSize(e), err
+}
+
+// unknown reports whether nobody looked at a path before the command: git ignored it, it was in a repository of its own,
+// or too large for a snapshot.
+func (b *Bracket) unknown(p string) bool {
+	return b.scan.WasClosed(p) || slices.Contains(b.scan.LeftOut, p)
 }
 
 // permOf gives the permissions of a file: what was noted, else what git gives it.
@@ -220,7 +281,7 @@ func changedKeys(a, b map[string]uint32) []string {
 func (b *Bracket) directories(scan *repo.Scan) []FileChange {
 	var files []FileChange
 	for _, p := range slices.Sorted(maps.Keys(scan.Dirs)) {
-		if _, was := b.scan.Dirs[p]; !was {
+		if _, was := b.scan.Dirs[p]; !was && !b.unknown(p) {
 			files = append(files, FileChange{Path: p, After: FileState{Mode: typeDir | scan.Dirs[p]}})
 		}
 	}

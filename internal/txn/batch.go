@@ -199,6 +199,11 @@ func (t *Tx) CommitBatch(ctx context.Context, rec Record) (*Receipt, error) {
 	if err != nil {
 		return nil, err
 	}
+	for p, blob := range t.followed {
+		if _, known := blobs[p]; !known {
+			blobs[p] = blob
+		}
+	}
 	receipt := &Receipt{Ignored: ignored, LeftOut: untouched(photo.LeftOut, t.Files())}
 	if receipt.Tree, err = t.Repo.Objects.Overlay(photo.WorkTree, blobs); err != nil {
 		return nil, err
@@ -215,8 +220,12 @@ func (t *Tx) CommitBatch(ctx context.Context, rec Record) (*Receipt, error) {
 		Batch: rec.ID, Summary: summary(rec.Results), Input: input, Tasks: len(rec.Results), Failed: failures(rec.Results) + rec.Problems,
 		After: photo.State, Time: t.o.Now,
 	}}
+	staged, err := t.stagedByCommand(&tr.Op.After)
+	if err != nil {
+		return nil, err
+	}
 	switch {
-	case len(t.Files()) == 0:
+	case len(t.Files()) == 0 && !staged:
 		tr.Op.NoOp = true
 		tr.Cursor = Cursor{To: t.Log.Cursor}
 	case receipt.Tree == photo.WorkTree:
@@ -231,6 +240,11 @@ func (t *Tx) CommitBatch(ctx context.Context, rec Record) (*Receipt, error) {
 			return nil, err
 		}
 		tr.Index = repo.IndexEdit{Refresh: refreshed(photo, blobs)}
+		if t.keptIndex {
+			if tr.Index.Refresh, err = t.staging(receipt.Tree); err != nil {
+				return nil, err
+			}
+		}
 	}
 	tr.Settle = changesRules(t.Files())
 	receipt.Op, err = t.Commit(ctx, tr)
@@ -247,6 +261,11 @@ func changesRules(files []FileChange) bool {
 	return false
 }
 
+// changesAttributes reports whether files were changed that say what git converts.
+func changesAttributes(files []FileChange) bool {
+	return slices.ContainsFunc(files, func(c FileChange) bool { return path.Base(c.Path) == ".gitattributes" })
+}
+
 // refreshed gives the index entries that are not what the working tree is after the batch, with what they become.
 func refreshed(photo *Photo, blobs map[string]repo.Blob) map[string]repo.Blob {
 	all := make(map[string]repo.Blob, len(photo.Scan.Files)+len(blobs))
@@ -255,6 +274,43 @@ func refreshed(photo *Photo, blobs map[string]repo.Blob) map[string]repo.Blob {
 	}
 	maps.Copy(all, blobs)
 	return all
+}
+
+// stagedByCommand reports whether a command changed the index, and puts what it is now into a state.
+func (t *Tx) stagedByCommand(s *State) (bool, error) {
+	if !t.keptIndex {
+		return false, nil
+	}
+	index, err := t.Photo.Scan.Index.WriteTree(t.Repo.Objects)
+	if err != nil {
+		return false, err
+	}
+	flags := t.Photo.Scan.Index.Flags()
+	changed := index != s.Index || !slices.Equal(flags, s.Flags)
+	s.Index, s.Flags = index, flags
+	return changed, nil
+}
+
+// staging gives what brings the index, as commands have left it, to a tree.
+func (t *Tx) staging(tree repo.OID) (map[string]repo.Blob, error) {
+	index, err := t.Photo.Scan.Index.WriteTree(t.Repo.Objects)
+	if err != nil {
+		return nil, err
+	}
+	diff, err := t.Repo.Objects.Diff(index, tree)
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string]repo.Blob, len(diff))
+	for _, f := range t.Photo.Scan.Index.Flags() {
+		if f.IntentToAdd {
+			all[f.Path] = repo.Blob{}
+		}
+	}
+	for _, d := range diff {
+		all[d.Path] = d.New
+	}
+	return all, nil
 }
 
 // commits makes the pre and post commits and says where the branch goes.

@@ -34,8 +34,9 @@ func (t *Tx) moveIndex(ctx context.Context, tr *Transition) error {
 // filter stands in between, the prepared index itself is read.
 func (t *Tx) checkIndex(tr *Transition) error {
 	converted := map[string]repo.Blob{}
+	attributes := changesAttributes(t.Files()) // then the rules that are known are not those that hold now
 	for p, want := range tr.Index.Refresh {
-		if t.Photo.Scan.Converts(p) {
+		if attributes || t.Photo.Scan.Converts(p) {
 			converted[p] = want
 			continue
 		}

@@ -172,7 +172,7 @@ func rollback(ctx context.Context, r *repo.Repo, root *root, j *journal, content
 		case now.same(c.After):
 		case now.same(c.Before), now.absent():
 			err := root.put(c, tmp, content)
-			if errors.Is(err, unix.ENOTEMPTY) {
+			if errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, fs.ErrNotExist) { // something is in it, or in the place of its directory
 				foreign = append(foreign, c.Path)
 				err = nil
 			}

@@ -2,6 +2,7 @@ package txn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,15 +29,17 @@ type Tx struct {
 	Log   *Log
 	Who   string // NAME <EMAIL> of the user
 
-	o        Options
-	root     *root
-	lock     *os.File
-	journal  *journal
-	staged   []FileChange // not yet written
-	written  []FileChange
-	before   *State // the state before, where Photo is a later one; else nil
-	keep     []repo.OID
-	contents map[string][]byte // blobs that were stored during this operation
+	o         Options
+	root      *root
+	lock      *os.File
+	journal   *journal
+	staged    []FileChange // not yet written
+	written   []FileChange
+	before    *State // the state before, where Photo is a later one; else nil
+	keep      []repo.OID
+	keptIndex bool                 // the index from before the first command is kept
+	followed  map[string]repo.Blob // what commands left in the index, for files that are ignored
+	contents  map[string][]byte    // blobs that were stored during this operation
 }
 
 // Begin takes the lock, puts right what an earlier process left, checks that the repository is in a state to work on,
@@ -95,6 +98,9 @@ func (t *Tx) start(ctx context.Context) error {
 func (t *Tx) Close() {
 	if t.journal != nil {
 		t.Abort(context.Background())
+	}
+	if t.keptIndex {
+		t.Repo.LetIndexGo()
 	}
 	t.Repo.Close()
 	t.Repo.Inherit = nil
@@ -275,6 +281,12 @@ func (t *Tx) Abort(ctx context.Context) error {
 	t.journal = nil
 	t.root.fault = nil // what puts things back is not made to fail twice
 	err := rollback(ctx, t.Repo, t.root, j, t.content)
+	if t.keptIndex {
+		err = errors.Join(err, t.Repo.ReturnIndex(t.Photo.Scan.Index.Sign))
+	}
+	if diag.CodeOf(err) == diag.ExternalModification {
+		return err // what others have changed stays; there is nothing left to recover
+	}
 	if err != nil {
 		return diag.Wrap(err, diag.Interrupted, "putting everything back failed: %v", err).
 			WithHint("mend the cause, then run git clada recover")
