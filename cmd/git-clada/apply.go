@@ -53,6 +53,7 @@ func applyFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "atomic", Usage: "all or nothing: a failure puts every file back"},
 		&cli.BoolFlag{Name: "allow-escape", Usage: "permit paths outside the working tree"},
 		&cli.BoolFlag{Name: "allow-hook-edits", Usage: "permit changes to files that git runs"},
+		&cli.BoolFlag{Name: "discard-ignored", Usage: "let rm remove for good what git ignores and is too large to be kept"},
 		&cli.BoolFlag{Name: "no-run", Usage: "refuse every command"},
 		&cli.StringFlag{Name: "root", Usage: "absolute paths below `PREFIX` mean the top"},
 		&cli.BoolFlag{Name: "relative", Usage: "paths are relative to the current directory"},
@@ -204,7 +205,7 @@ func (s *session) applySettings() (*settings, error) {
 	}
 	switches := map[string]*bool{
 		"atomic": &o.apply.Atomic, "no-run": &o.apply.NoRun, "no-git": &o.noGit, "staged": &o.staged,
-		"relative": &o.relative, "allow-hook-edits": &o.hookEdits, "allow-escape": new(bool),
+		"relative": &o.relative, "allow-hook-edits": &o.hookEdits, "discard-ignored": &o.apply.Discard, "allow-escape": new(bool),
 	}
 	for name, to := range switches {
 		if *to, err = s.on(name); err != nil {
@@ -357,6 +358,7 @@ func (s *session) forReal(r *report.Report, o *settings) error {
 		return err
 	}
 	defer tx.Close()
+	o.apply.Unkept = unkept(tx.Photo)
 	bar := &inTransaction{tx: tx}
 	commands.begin(bar, r, o)
 	cs := apply.Plan(r.Batch, tx.Tree(), o.apply)
@@ -374,6 +376,7 @@ func (s *session) forReal(r *report.Report, o *settings) error {
 	if err := tx.Stage(cs.Changes); err != nil {
 		return err
 	}
+	tx.Discard(cs.Discards)
 	record := txn.Record{
 		ID: r.ID, Batch: r.Batch, Results: r.Results, Problems: len(r.List.Problems), Author: o.author, Message: o.message,
 		Model: o.model, Tool: toolVersion, Staged: o.staged,
@@ -390,6 +393,11 @@ func (s *session) forReal(r *report.Report, o *settings) error {
 	return o.context.Save(ctx, to.LockTimeout)
 }
 
+// unkept reports of paths whether git has no copy of them.
+func unkept(photo *txn.Photo) func(batch.Path) bool {
+	return func(p batch.Path) bool { return photo.Scan.Index.Find(string(p)) == nil }
+}
+
 // rehearse plans a batch as if its commands changed nothing, and changes nothing itself. What the plan says of the
 // working context is forgotten.
 func (s *session) rehearse(r *report.Report, o *settings) (*apply.Changeset, error) {
@@ -403,7 +411,7 @@ func (s *session) rehearse(r *report.Report, o *settings) (*apply.Changeset, err
 	}
 	defer done()
 	options := o.apply
-	options.Context = nil
+	options.Context, options.Unkept = nil, unkept(photo)
 	return apply.Plan(r.Batch, tree, options), nil
 }
 
@@ -422,6 +430,7 @@ func (s *session) dryRun(r *report.Report, o *settings) error {
 		return err
 	}
 	defer done()
+	o.apply.Unkept = unkept(photo)
 	if startsPrograms(r.Batch) {
 		if o.apply.Programs, err = s.newPrograms(o); err != nil {
 			return err

@@ -43,8 +43,8 @@ type wanted struct {
 
 // barrier brings what was planned to the disk before a command starts, and finds out what it did.
 type barrier interface {
-	// before returns when the changes are on the disk. changing says that the command may change anything.
-	before(ctx context.Context, changes []apply.Change, changing bool) error
+	// before returns when what the plan has changed is on the disk. changing says that the command may change anything.
+	before(ctx context.Context, c *apply.Command, changing bool) error
 	// after finds what a command that may change anything has changed. A refusal stops the batch, an error ends it.
 	after(ctx context.Context, run *apply.Run) (*diag.Error, error)
 	inherit() []*os.File
@@ -179,7 +179,7 @@ func (p *programs) run(c *apply.Command, cmd *runner.Command, v *runner.Verdict)
 		return apply.Started{Err: err}
 	}
 	changing := v.Class == runner.Approved
-	if err := p.barrier.before(p.s.ctx, c.Changes, changing); err != nil {
+	if err := p.barrier.before(p.s.ctx, c, changing); err != nil {
 		return stop(err)
 	}
 	p.ran = true
@@ -304,14 +304,15 @@ type inTransaction struct {
 
 func (b *inTransaction) inherit() []*os.File { return b.tx.Repo.Inherit }
 
-func (b *inTransaction) before(ctx context.Context, changes []apply.Change, changing bool) (err error) {
-	if err := b.tx.Stage(changes); err != nil {
+func (b *inTransaction) before(ctx context.Context, c *apply.Command, changing bool) (err error) {
+	if err := b.tx.Stage(c.Changes); err != nil {
 		return err
 	}
+	b.tx.Discard(c.Discard)
 	if !changing {
 		return b.tx.FlushStaged(ctx)
 	}
-	b.bracket, err = b.tx.Open(ctx)
+	b.bracket, err = b.tx.Open(ctx, c.Text)
 	return err
 }
 
@@ -347,8 +348,8 @@ type onPlainFiles struct{ plain *txn.Plain }
 
 func (b onPlainFiles) inherit() []*os.File { return nil }
 
-func (b onPlainFiles) before(_ context.Context, changes []apply.Change, _ bool) error {
-	return b.plain.Write(changes)
+func (b onPlainFiles) before(_ context.Context, c *apply.Command, _ bool) error {
+	return b.plain.Write(c.Changes)
 }
 
 func (b onPlainFiles) after(context.Context, *apply.Run) (*diag.Error, error) { return nil, nil }

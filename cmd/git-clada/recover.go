@@ -36,6 +36,9 @@ func recoverCommand(e *edge) *cli.Command {
 			default:
 				s.say("%s was interrupted; everything is as it was before.\n", report.Line(rec.Command))
 			}
+			if rec != nil && rec.Running != "" && !rec.Finished {
+				s.say("This command of a reply was running then; what it changed is left as it is:\n%s\n", shownText(rec.Running, "    "))
+			}
 			return nil
 		}),
 	}

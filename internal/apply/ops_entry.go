@@ -87,7 +87,13 @@ func (p *planner) remove(r *Result, raw, dir string, op batch.Remove) *diag.Erro
 			return err
 		}
 	}
-	if err := p.take(at); err != nil {
+	remove := p.take
+	if gone, err := p.discardable(at); err != nil {
+		return err
+	} else if gone {
+		remove = func(at batch.Path) *diag.Error { return p.discard(r, at) }
+	}
+	if err := remove(at); err != nil {
 		return err
 	}
 	verb := "removed"

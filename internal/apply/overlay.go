@@ -21,6 +21,7 @@ type overlay struct {
 	before   map[batch.Path]*Node           // what changed paths were in the base
 	undo     []undoStep
 	umask    fs.FileMode
+	discards []batch.Path        // removed for good: what is below them is no change that could be taken back
 	dirs     map[batch.Path]bool // directories of the base that are known to be plain directories
 }
 
@@ -258,6 +259,9 @@ func (o *overlay) walkIf(p batch.Path, wanted func(batch.Path) bool, visit func(
 func (o *overlay) changes() []Change {
 	var all []Change
 	for p, after := range o.nodes {
+		if o.discarded(p) {
+			continue
+		}
 		before := o.before[p]
 		if same(p, before, after) || o.sameContent(before, after) {
 			continue
@@ -266,6 +270,16 @@ func (o *overlay) changes() []Change {
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].Path < all[j].Path })
 	return all
+}
+
+// discarded reports whether a path was removed for good.
+func (o *overlay) discarded(p batch.Path) bool {
+	for _, d := range o.discards {
+		if p == d || strings.HasPrefix(string(p), string(d)+"/") {
+			return true
+		}
+	}
+	return false
 }
 
 // same reports whether a path is untouched. Content that was rewritten to the same bytes has been put back as From by

@@ -37,9 +37,10 @@ type planner struct {
 	made          []batch.Path        // directories that the last stored file needed
 	shifted       map[batch.Path]bool // files whose line count a line edit changed
 	results       []Result
-	started       bool // a program ran
-	stopped       bool // nothing more may be carried out
-	unknown       int  // in a rehearsal, the first task that would start a program that may change something
+	kept          int64 // bytes of files that git has no copy of and that have to be kept for undo
+	started       bool  // a program ran
+	stopped       bool  // nothing more may be carried out
+	unknown       int   // in a rehearsal, the first task that would start a program that may change something
 }
 
 func newPlanner(tree Tree, o Options) *planner {
@@ -74,7 +75,7 @@ func (p *planner) run(b *batch.Batch) *Changeset {
 			cs.Failed++
 		}
 	}
-	cs.Changes = p.tree.changes()
+	cs.Changes, cs.Discards = p.tree.changes(), p.tree.discards
 	cs.Warnings = p.warnings
 	return cs
 }
@@ -85,6 +86,9 @@ func (p *planner) task(r *Result) {
 	err := p.allowed(r.Task)
 	if err == nil {
 		err = p.carryOut(r)
+	}
+	if err == nil {
+		err = p.keepable()
 	}
 	switch {
 	case err != nil && p.acceptInPlace && r.AlreadyApplied:
@@ -244,6 +248,9 @@ func (p *planner) look(raw, dir string) (batch.Path, *Node, *diag.Error) {
 
 // mayWrite says whether path may be changed, and if it is new whether the name is fit.
 func (p *planner) mayWrite(path batch.Path, isNew bool) *diag.Error {
+	if isNew && p.tree.discarded(path) {
+		return denied(path, "%s is removed for good in this batch", path).WithHint("put it into a reply of its own")
+	}
 	if p.writable[path] {
 		return nil
 	}

@@ -26,8 +26,9 @@ type Command struct {
 	Dir      string      // relative to the top, checked
 
 	Task    *batch.Task
-	Before  []Result // of the tasks before it
-	Changes []Change // what the plan changes since the last barrier: it has to be on the disk before anything starts
+	Before  []Result     // of the tasks before it
+	Changes []Change     // what the plan changes since the last barrier: it has to be on the disk before anything starts
+	Discard []batch.Path // what it removes for good since then
 	Paths   Operands
 }
 
@@ -51,6 +52,7 @@ func (p *planner) program(r *Result, c Command) *diag.Error {
 		return err
 	}
 	c.Task, c.Before, c.Changes = r.Task, p.results[:r.Task.Seq-1], p.tree.changes()
+	c.Discard = p.tree.discards
 	c.Paths = Operands{p, c.Dir}
 	s := p.o.Programs.Start(&c)
 	if s.OnDisk {

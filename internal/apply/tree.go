@@ -56,9 +56,10 @@ type Change struct {
 
 // Changeset is the outcome of a plan.
 type Changeset struct {
-	Changes  []Change // sorted by path
-	Results  []Result // one per task, in order
-	Failed   int      // tasks that failed or were skipped
+	Changes  []Change     // sorted by path
+	Discards []batch.Path // ignored files and directories that go for good, with everything in them
+	Results  []Result     // one per task, in order
+	Failed   int          // tasks that failed or were skipped
 	Warnings []diag.Warning
 }
 
@@ -79,6 +80,8 @@ type Options struct {
 	Ignored     func(batch.Path) bool        // git ignores it; nil ignores nothing
 	Context     Context                      // the working context; nil if there is none
 	Blob        func(prefix string) bool     // the repository has an object with this id; nil has none
+	Unkept      func(batch.Path) bool        // git has no copy of the file: it is untracked; nil keeps everything
+	Discard     bool                         // what git ignores may be removed for good where it is too large to be kept for undo
 	Programs    Programs                     // what starts programs; nil refuses them
 }
 
@@ -89,6 +92,12 @@ type Context interface {
 	Add(path string)
 	Remove(path string) bool
 }
+
+// Caps of what is kept for undo of files that git has no copy of, in bytes.
+const (
+	MaxKeptFile = 10 << 20
+	MaxKept     = 256 << 20
+)
 
 // DefaultMaxOutput is the most that a read gives back, in bytes.
 const DefaultMaxOutput = 10_000_000

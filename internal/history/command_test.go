@@ -42,7 +42,7 @@ func applyAround(w *testkit.World, first, second string, c command, give bool) o
 		if err := stage(first); err != nil {
 			return err
 		}
-		bracket, err := tx.Open(ctx)
+		bracket, err := tx.Open(ctx, "a command")
 		if err != nil {
 			return err
 		}

@@ -34,8 +34,8 @@ func (f *Found) Moved(head repo.Head) bool {
 }
 
 // Open is a barrier before a command that may change anything: everything staged is on the disk, and what is there is
-// known exactly.
-func (t *Tx) Open(ctx context.Context) (*Bracket, error) {
+// known exactly. If we die while it runs, a recovery puts back what we did, and says that the command was running.
+func (t *Tx) Open(ctx context.Context, command string) (*Bracket, error) {
 	if err := t.Flush(ctx); err != nil {
 		return nil, err
 	}
@@ -45,6 +45,7 @@ func (t *Tx) Open(ctx context.Context) (*Bracket, error) {
 		}
 		t.keptIndex = true
 	}
+	t.journal.Running = command
 	b := &Bracket{}
 	var err error
 	if b.scan, b.Tree, err = t.lookAround(ctx); err != nil {
@@ -55,7 +56,7 @@ func (t *Tx) Open(ctx context.Context) (*Bracket, error) {
 	}
 	b.raw, err = t.saveConverted(b.scan)
 	if err == nil {
-		err = t.Repo.Objects.Sync()
+		err = t.protect()
 	}
 	return b, err
 }
@@ -138,6 +139,7 @@ func (t *Tx) Shut(ctx context.Context, b *Bracket) (*Found, error) {
 		return nil, err
 	}
 	t.Photo.Scan.Adopt(scan)
+	t.journal.Running = ""
 	t.written = append(t.written, files...)
 	t.journal.Files = append(t.journal.Files, files...)
 	return f, t.protect()
@@ -377,7 +379,7 @@ func (t *Tx) CommitMoved(ctx context.Context, rec Record, f *Found, b *Bracket) 
 
 // FlushStaged is a barrier before a command that changes nothing: what is staged is on the disk.
 func (t *Tx) FlushStaged(ctx context.Context) error {
-	if len(t.staged) == 0 {
+	if len(t.staged)+len(t.discards) == 0 {
 		return nil
 	}
 	return t.Flush(ctx)

@@ -94,6 +94,7 @@ func (t *Tx) commit(ctx context.Context, tr *Transition) (*Op, error) {
 		j = &journal{}
 	}
 	j.Final, j.After = final, op.After.Head
+	j.Discard = t.discards
 	j.Refs = append(refs, noteRefs...)
 	checked := t.checks(tr)
 	for _, u := range checked {
@@ -248,6 +249,9 @@ func finish(ctx context.Context, r *repo.Repo, j *journal, effect func(string) e
 		if err := r.SetHead(ctx, j.After, j.Message); err != nil {
 			return err
 		}
+	}
+	if err := discard(r, j.Discard); err != nil {
+		return err
 	}
 	if err := effect("forget journal"); err != nil {
 		return err

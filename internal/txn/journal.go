@@ -24,6 +24,8 @@ type journal struct {
 	Final   repo.OID         `json:"final"`             // where it is when the refs have moved; "" before that is known
 	Refs    []repo.RefUpdate `json:"refs"`              // the transaction, without those that are only checked
 	Checked []string         `json:"checked,omitempty"` // refs that the transaction locks without moving them
+	Discard []string         `json:"discard,omitempty"` // ignored paths that go for good when the refs have moved
+	Running string           `json:"running,omitempty"` // the command that is running: what it changes is not known yet
 	Before  repo.Head        `json:"before"`
 	After   repo.Head        `json:"after"`
 	Message string           `json:"message"` // for reflogs

@@ -18,8 +18,9 @@ import (
 
 // Recovery says what recovering did.
 type Recovery struct {
-	Command  string `json:"command"`  // of the operation that was interrupted
-	Finished bool   `json:"finished"` // it was finished; otherwise it was taken back
+	Command  string `json:"command"`           // of the operation that was interrupted
+	Finished bool   `json:"finished"`          // it was finished; otherwise it was taken back
+	Running  string `json:"running,omitempty"` // the command of a reply that was running: what it changed is left as it is
 }
 
 // Pending reports the operation that was interrupted and not recovered yet, without changing anything; "" if there is
@@ -70,7 +71,7 @@ func recoverLocked(ctx context.Context, r *repo.Repo, root *root) (*Recovery, er
 	if err := removeDeadLocks(r, j); err != nil {
 		return nil, err
 	}
-	rec := &Recovery{Command: j.Command, Finished: happened}
+	rec := &Recovery{Command: j.Command, Finished: happened, Running: j.Running}
 	if happened {
 		if err := moveRest(r, j); err != nil {
 			return nil, err

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/git-clada/git-clada/internal/batch"
 	"github.com/git-clada/git-clada/internal/diag"
 	"github.com/git-clada/git-clada/internal/repo"
 )
@@ -37,6 +38,7 @@ type Tx struct {
 	written   []FileChange
 	before    *State // the state before, where Photo is a later one; else nil
 	keep      []repo.OID
+	discards  []string             // ignored paths that go for good
 	keptIndex bool                 // the index from before the first command is kept
 	followed  map[string]repo.Blob // what commands left in the index, for files that are ignored
 	contents  map[string][]byte    // blobs that were stored during this operation
@@ -172,7 +174,39 @@ func (t *Tx) Flush(ctx context.Context) error {
 			return err
 		}
 	}
-	return t.writeStaged()
+	if err := t.writeStaged(); err != nil {
+		return err
+	}
+	discards := t.discards
+	t.discards = nil
+	return discard(t.Repo, discards)
+}
+
+// Discard takes note of paths that git ignores and that go for good, with everything in them: at the next barrier, or when
+// all else is done.
+func (t *Tx) Discard(paths []batch.Path) {
+	for _, p := range paths {
+		t.discards = append(t.discards, string(p))
+	}
+}
+
+// discard removes paths of the working tree with everything in them, without following any link out of it. It can be
+// repeated.
+func discard(r *repo.Repo, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(r.Top)
+	if err != nil {
+		return cannotWrite(err)
+	}
+	defer root.Close()
+	for _, p := range paths {
+		if err := root.RemoveAll(p); err != nil {
+			return cannotWrite(err)
+		}
+	}
+	return nil
 }
 
 // protect brings objects and journal to the disk.
