@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -26,6 +28,7 @@ func acceptCommand(e *edge) *cli.Command {
 				return err
 			}
 			c := history.CommitOptions{Commit: s.c.Bool("commit"), Env: s.env, Out: s.out, Err: s.err}
+			c.Before = s.warnOfHooks
 			if s.c.Bool("json") {
 				c.Out = s.err
 			} else if s.c.Bool("quiet") {
@@ -42,6 +45,9 @@ func acceptCommand(e *edge) *cli.Command {
 			for _, f := range a.Whole {
 				s.say("Staged as it is, with your own changes on the same lines: %s\n", report.Line(f))
 			}
+			if a.Commit == "" {
+				s.warnOfHooks(a.Files)
+			}
 			if a.Commit != "" {
 				s.say("Committed %s.\n", a.Commit.Short())
 			} else if len(a.Files) > 0 {
@@ -49,6 +55,19 @@ func acceptCommand(e *edge) *cli.Command {
 			}
 			return nil
 		}),
+	}
+}
+
+// warnOfHooks says which of the files that are about to be committed git itself runs, or reads as configuration.
+func (s *session) warnOfHooks(changed []string) {
+	run := s.repo.RunByGit()
+	for _, file := range changed {
+		for _, r := range run {
+			if file == r || strings.HasPrefix(file, r+"/") {
+				fmt.Fprintf(s.err, "warning: git runs %s, or reads it as configuration: look at it before you commit\n", report.Line(file))
+				break
+			}
+		}
 	}
 }
 

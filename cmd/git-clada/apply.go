@@ -390,7 +390,22 @@ func (s *session) forReal(r *report.Report, o *settings) error {
 	if err != nil {
 		return err
 	}
+	r.Warnings = append(r.Warnings, attributesChanged(r.Receipt.Changed)...)
 	return o.context.Save(ctx, to.LockTimeout)
+}
+
+// attributesChanged warns of attributes files: they decide what git makes of other files, and may choose programs that
+// the configuration names.
+func attributesChanged(changed []txn.Changed) []diag.Warning {
+	var warnings []diag.Warning
+	for _, c := range changed {
+		if filepath.Base(c.Path) == ".gitattributes" {
+			warnings = append(warnings, diag.Warning{
+				Code: "ATTRIBUTES_CHANGED", Message: c.Path + " decides how git stores and shows other files: look at it before you accept",
+			})
+		}
+	}
+	return warnings
 }
 
 // unkept reports of paths whether git has no copy of them.

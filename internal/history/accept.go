@@ -88,6 +88,7 @@ type CommitOptions struct {
 	Env    []string // of the user
 	Out    io.Writer
 	Err    io.Writer
+	Before func(files []string) // is told what was staged, before git commit runs; may be nil
 }
 
 // Accept brings what the batches on the scratch branch did to the base branch: HEAD goes back, the index gets the
@@ -221,6 +222,9 @@ func (s *onScratch) message(store *repo.Store) string {
 
 // commit runs git commit as the user would, and makes the result part of the operation.
 func (s *onScratch) commit(ctx context.Context, tx *txn.Tx, op *txn.Op, c CommitOptions, message string, a *Accepted) error {
+	if c.Before != nil {
+		c.Before(a.Files)
+	}
 	if err := tx.Repo.UserCommit(ctx, c.Env, message, c.Out, c.Err); err != nil {
 		return diag.Wrap(err, diag.GitOperationFailed, "git commit failed: %v", err).
 			WithHint("the result is staged on %s: mend the cause and run git commit, or git clada undo", a.Base)

@@ -105,6 +105,14 @@ func sampleRange() batch.EditRange {
 	return batch.EditRange{Path: "src/hello.py", Start: "def old():", Splits: []batch.Split{{Old: "return None", New: "def new():\n    return 1"}}, Expect: batch.Expect{Count: 1}}
 }
 
+// What a model should know of commands, so that it asks for few that are refused.
+const (
+	commandRule = "One command per block, without shell syntax: no pipes, redirections, variables, globs, && or ;. Put patterns into quotes. " +
+		"Each command starts afresh at the top, or in dir=\"...\"."
+	otherCommandsRule = "rm, mv, cp, mkdir, touch, cat, head, tail, grep, find, ls, tree, wc, diff, file, stat, xxd and git status, diff, log, show, " +
+		"branch, ls-files run at once, with their plain options. Any other command, such as npm test, runs only if the person approves it."
+)
+
 func markersGuide() guide {
 	one := batch.Expect{Count: 1}
 	g := guide{rules: []string{
@@ -112,6 +120,7 @@ func markersGuide() guide {
 		"If content has lines that look like markers, use longer markers for the whole block (8 or more characters).",
 		"A search text must occur exactly once; count=\"2\" says how often, count=\"all\" replaces every occurrence.",
 		"To delete text, repeat a neighbouring line in both parts.",
+		commandRule, otherCommandsRule,
 	}}
 	add := func(op batch.Op, what string) { g.examples = append(g.examples, exampleOf("markers", op, what)) }
 	add(sampleWrite, "Write a whole file, new or not")
@@ -127,6 +136,7 @@ func cmlGuide() guide {
 		"All content stands in <![CDATA[...]]> and is taken exactly, newlines too. Write \"]]>\" inside it as \"]]&gt;\".",
 		"Attributes are quoted. Put <tasks version=\"1.1\">...</tasks> around elements that belong together: the first failure stops them.",
 		"A search text must occur exactly once; count=\"2\" says how often, count=\"all\" replaces every occurrence.",
+		commandRule, otherCommandsRule,
 	}}
 	add := func(op batch.Op, what string) { g.examples = append(g.examples, exampleOf("cml", op, what)) }
 	add(sampleWrite, "Write a whole file, new or not")

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -81,6 +82,51 @@ func (c Config) monitorFlags() []string {
 	return []string{"-c", "core.fsmonitor=false"}
 }
 
+// startsProgram reports whether the value of a key is a command that git starts.
+func startsProgram(key string) bool {
+	switch key {
+	case "core.fsmonitor", "core.editor", "core.pager", "core.sshcommand", "core.askpass", "gpg.program", "sequence.editor", "diff.external",
+		"credential.helper", "interactive.difffilter", "core.gitproxy", "uploadpack.packobjectshook":
+		return true
+	}
+	section, rest, _ := strings.Cut(key, ".")
+	name := rest[strings.LastIndexByte(rest, '.')+1:]
+	switch section {
+	case "filter":
+		return name == "clean" || name == "smudge" || name == "process"
+	case "diff":
+		return name == "command" || name == "textconv"
+	case "merge":
+		return name == "driver"
+	case "difftool", "mergetool":
+		return name == "cmd" || name == "path"
+	case "gpg":
+		return name == "program"
+	case "alias", "pager", "trailer", "hook":
+		return section != "trailer" || name == "cmd" || name == "command"
+	}
+	return false
+}
+
+// filesOf gives the words of a command that are files of the working tree.
+func (r *Repo) filesOf(command string) []string {
+	var files []string
+	for word := range strings.FieldsFuncSeq(command, func(c rune) bool { return strings.ContainsRune(" \t\n\"';&|()<>=", c) }) {
+		word = strings.TrimPrefix(word, "!")
+		if word == "" || word[0] == '-' || word[0] == '~' || word == "." || word == "/" {
+			continue
+		}
+		full := word
+		if !filepath.IsAbs(full) {
+			full = filepath.Join(r.Top, full)
+		}
+		if info, err := os.Lstat(full); err == nil && !info.IsDir() {
+			files = append(files, word)
+		}
+	}
+	return files
+}
+
 // RunByGit gives the paths below top that git reads as configuration or runs: a change to them is a change to what git
 // does.
 func (r *Repo) RunByGit() []string {
@@ -88,8 +134,17 @@ func (r *Repo) RunByGit() []string {
 	for _, key := range []string{"core.hookspath", "core.attributesfile", "core.excludesfile", "commit.template", "include.path"} {
 		candidates = append(candidates, r.Config.All(key)...)
 	}
+	for key, values := range r.Config.values {
+		if startsProgram(key) {
+			for _, command := range values {
+				candidates = append(candidates, r.filesOf(command)...)
+			}
+		}
+	}
 	var found []string
 	for _, file := range candidates {
+		// husky keeps the hooks in a directory beside that of the shims which git is pointed to
+		file = strings.TrimSuffix(strings.TrimSuffix(file, "/"), "/_")
 		if file == "" || strings.HasPrefix(file, "~") {
 			continue
 		}
