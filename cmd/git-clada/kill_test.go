@@ -12,6 +12,22 @@ import (
 	"github.com/git-clada/git-clada/internal/testkit"
 )
 
+// killCommands changes a file around a command that only reads and around one that could change anything, and does not:
+// what a command changes when it is killed is nobody's to put back.
+const killCommands = `<<<<<<< WRITE path="before.txt"
+before
+>>>>>>> END
+<<<<<<< RUN
+cat before.txt
+>>>>>>> END
+<<<<<<< RUN
+sh -c true
+>>>>>>> END
+<<<<<<< WRITE path="before.txt"
+after
+>>>>>>> END
+`
+
 // TestKill kills the whole process tree at its file-changing system calls, one after the other, and then lets the next
 // command recover. The state must be the one from before the command or the one after it, exactly.
 //
@@ -37,6 +53,10 @@ func TestKill(t *testing.T) {
 		t.Fatalf("undo without any kill:\n%s", diff)
 	}
 
+	commands := before.Copy(t)
+	clada(t, program, commands, "allow", "add", "-q", "--", "sh", "-c", "true")
+	commands.Write(t, "../commands.md", killCommands)
+
 	for _, c := range []struct {
 		name  string
 		start *testkit.World
@@ -45,6 +65,7 @@ func TestKill(t *testing.T) {
 		args  []string
 	}{
 		{"apply", before, untouched, "", []string{"apply", "-q", "../reply.md"}},
+		{"apply with commands", commands, commands.Photo(t), "", []string{"apply", "-q", "../commands.md"}},
 		{"undo", applied, after, untouched, []string{"undo", "-q"}},
 		{"redo", undone, untouched, after, []string{"redo", "-q"}},
 		{"accept", applied, after, accepted.Photo(t), []string{"accept", "-q"}},
@@ -187,7 +208,7 @@ func leftovers(t testing.TB, w *testkit.World) []string {
 		}
 		name := d.Name()
 		rel, _ := filepath.Rel(w.Dir, p)
-		ours := strings.HasPrefix(rel, ".git/clada/") && name != "id" && name != "lock" && !strings.HasSuffix(name, ".tmp")
+		ours := strings.HasPrefix(rel, ".git/clada/") && name != "id" && name != "lock" && name != "trusted-commands.json" && !strings.HasSuffix(name, ".tmp")
 		if strings.HasSuffix(name, ".lock") && name != "clada-notes.lock" || strings.HasPrefix(name, ".clada-tmp") || ours {
 			found = append(found, rel)
 		}

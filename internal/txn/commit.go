@@ -259,5 +259,8 @@ func finish(ctx context.Context, r *repo.Repo, j *journal, effect func(string) e
 	if err := r.ForgetIndex(); err != nil {
 		return err
 	}
+	if err := r.LetIndexGo(); err != nil {
+		return err
+	}
 	return removeJournal(r)
 }

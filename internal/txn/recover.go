@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,6 +78,9 @@ func recoverLocked(ctx context.Context, r *repo.Repo, root *root) (*Recovery, er
 			return nil, err
 		}
 		return rec, finish(ctx, r, j, func(string) error { return nil })
+	}
+	if err := r.LetIndexGo(); err != nil {
+		return nil, err
 	}
 	return rec, rollback(ctx, r, root, j, func(blob string) ([]byte, error) { return r.Objects.Blob(repo.OID(blob)) })
 }
@@ -158,8 +162,10 @@ func rollback(ctx context.Context, r *repo.Repo, root *root, j *journal, content
 	tmp := tempName(j)
 	var foreign []string
 	back := make([]FileChange, len(j.Files))
+	ours := map[string][]FileState{} // a path may have changed at several barriers
 	for i, c := range j.Files {
 		back[i] = c.Reversed()
+		ours[c.Path] = append(ours[c.Path], c.Before, c.After)
 	}
 	for _, c := range orderBatches(j.Files, back) {
 		if err := removeTemp(root, c.Path, tmp); err != nil {
@@ -171,8 +177,8 @@ func rollback(ctx context.Context, r *repo.Repo, root *root, j *journal, content
 		}
 		switch {
 		case now.same(c.After):
-		case now.same(c.Before), now.absent():
-			err := root.put(c, tmp, content)
+		case now.absent(), slices.ContainsFunc(ours[c.Path], now.same):
+			err := root.put(FileChange{c.Path, now, c.After}, tmp, content)
 			if errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, fs.ErrNotExist) { // something is in it, or in the place of its directory
 				foreign = append(foreign, c.Path)
 				err = nil
