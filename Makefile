@@ -59,6 +59,7 @@ fault: ## fail every effect and kill at every file-changing system call; compare
 	SEED=$(SEED) RANDOM_ROUNDS=20000 $(GO) test -count=1 -v ./internal/apply -run TestNeverTheWrongPlace
 	SEED=$(SEED) RANDOM_ROUNDS=400 $(GO) test -count=1 -v ./internal/apply -run TestPatchesOfGit
 	SEED=$(SEED) RANDOM_ROUNDS=2000 $(GO) test -count=1 -v ./internal/apply -run TestFileCommandsLikeCoreutils
+	SEED=$(SEED) RANDOM_ROUNDS=1000000 $(GO) test -count=1 -v ./internal/apply -run TestWordsLikeShell
 	SEED=$(SEED) RANDOM_ROUNDS=30000 $(GO) test -count=1 -v ./internal/parse -run TestQuotedBlocksAreContent
 	SEED=$(SEED) RANDOM_ROUNDS=500 $(GO) test -count=1 -timeout 60m ./internal/repo -run 'TestScanConforms|TestOwnIndexConforms'
 

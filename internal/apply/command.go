@@ -80,6 +80,16 @@ func (p *planner) directory(raw string) (batch.Path, *diag.Error) {
 // commandWords splits a command line into words. It takes one simple command of literal words; anything that a shell
 // would expand or act on is refused, since doing something else silently would be worse.
 func commandWords(text string) ([]string, *diag.Error) {
+	for i, r := range text {
+		if Invisible(r) && r != '\n' && r != '\t' {
+			return nil, diag.New(diag.CommandNotAllowed, "the invisible character %U at byte %d of the command", r, i+1).
+				WithHint("nobody could see what the command is; write it without")
+		}
+	}
+	if i := strings.Index(text, "$\\\n"); i >= 0 { // a shell joins the lines before it looks for expansions
+		return nil, diag.New(diag.CommandNotAllowed, "'$' at the end of a line that goes on, at byte %d of the command: there is no shell", i+1).
+			WithHint("write the command on one line")
+	}
 	file, err := syntax.NewParser(syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		return nil, diag.Wrap(err, diag.MalformedStructure, "the command is not shell syntax: %v", err)
@@ -158,7 +168,7 @@ func construct(cmd syntax.Command) (syntax.Pos, string) {
 
 // literalWord gives the text of a word without expansions; what names the construct that makes it something else.
 func literalWord(w *syntax.Word) (text string, bad syntax.Pos, what string) {
-	var b strings.Builder
+	var b, bare strings.Builder
 	for i, part := range w.Parts {
 		switch x := part.(type) {
 		case *syntax.Lit:
@@ -167,15 +177,19 @@ func literalWord(w *syntax.Word) (text string, bad syntax.Pos, what string) {
 				return "", offsetPos(x.Pos(), off), what
 			}
 			b.WriteString(s)
+			bare.WriteString(x.Value)
 		case *syntax.SglQuoted:
 			if x.Dollar {
 				return "", x.Pos(), "$'...'"
 			}
 			b.WriteString(x.Value)
 		case *syntax.DblQuoted:
+			if x.Dollar {
+				return "", x.Pos(), `$"..."`
+			}
 			for _, q := range x.Parts {
 				lit, ok := q.(*syntax.Lit)
-				if !ok || x.Dollar {
+				if !ok {
 					return "", q.Pos(), "an expansion"
 				}
 				b.WriteString(doubleQuoted.Replace(lit.Value))
@@ -184,7 +198,16 @@ func literalWord(w *syntax.Word) (text string, bad syntax.Pos, what string) {
 			return "", part.Pos(), "an expansion"
 		}
 	}
+	if expandsBraces(bare.String()) {
+		return "", w.Pos(), "a brace expansion"
+	}
 	return b.String(), bad, ""
+}
+
+// expandsBraces reports whether a shell may find a brace expansion in what is not quoted of a word.
+func expandsBraces(bare string) bool {
+	_, behind, open := strings.Cut(bare, "{")
+	return open && strings.Contains(behind, "}") && (strings.Contains(behind, ",") || strings.Contains(behind, ".."))
 }
 
 var doubleQuoted = strings.NewReplacer("\\\\", "\\", `\"`, `"`, `\$`, "$", "\\`", "`", "\\\n", "")
@@ -201,10 +224,12 @@ func unquoted(s string, first bool) (text string, off int, what string) {
 			}
 		case strings.IndexByte("*?[", c) >= 0:
 			return "", i, "the pattern character " + string(c)
-		case c == '{' && strings.Contains(s[i:], "}") && (strings.Contains(s[i:], ",") || strings.Contains(s[i:], "..")):
+		case c == '{' && expandsBraces(s[i:]):
 			return "", i, "a brace expansion"
-		case c == '~' && i == 0 && first:
-			return "", i, "~"
+		case c == '~' && (i == 0 && first || i > 0 && (s[i-1] == '=' || s[i-1] == ':')):
+			return "", i, "a home directory"
+		case c == '\\':
+			return "", i, "a backslash with nothing behind it"
 		default:
 			b.WriteByte(c)
 		}

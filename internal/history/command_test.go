@@ -61,6 +61,19 @@ func applyAround(w *testkit.World, first, second string, c command, give bool) o
 	}
 }
 
+// doCommand applies a reply with a command in the middle, which changes what the reply wrote and more. The command does
+// nothing if it did it before, so that the operation can be tried again in the same world.
+func doCommand(ctx context.Context, r *repo.Repo, o txn.Options) error {
+	first := "<<<<<<< WRITE path=\"made.txt\"\nmade\n>>>>>>> END\n"
+	second := "<<<<<<< EDIT path=\"made.txt\"\nby the command\n=======\nat last\n>>>>>>> REPLACE\n"
+	w := &testkit.World{Dir: r.Top}
+	return applyAround(w, first, second, func(w *testkit.World) {
+		os.WriteFile(filepath.Join(w.Dir, "made.txt"), []byte("by the command\n"), 0o644)
+		os.MkdirAll(filepath.Join(w.Dir, "by", "command"), 0o755)
+		os.WriteFile(filepath.Join(w.Dir, "by", "command", "new"), []byte("new\n"), 0o600)
+	}, false)(ctx, r, o)
+}
+
 // randomCommand changes files at random: content, permissions, kinds, ignore rules, attributes, and what is staged.
 func randomCommand(t *testing.T, rng *rand.Rand) command {
 	return func(w *testkit.World) {

@@ -104,7 +104,7 @@ func TestFaults(t *testing.T) {
 		start *testkit.World
 		op    operation
 	}{
-		{"apply", before, doApply}, {"undo", applied, doUndo}, {"redo", undone, doRedo},
+		{"apply", before, doApply}, {"command", before, doCommand}, {"undo", applied, doUndo}, {"redo", undone, doRedo},
 		{"accept", applied, doAccept}, {"discard", applied, doDiscard},
 	} {
 		t.Run(c.kind, func(t *testing.T) {
