@@ -30,7 +30,7 @@ test: ## run the tests (a few minutes at most)
 check: lint docs-check ## what CI runs: lint, documentation, all tests (the fuzz targets on their corpus), some with the race detector
 	$(GO) test ./...
 	NESL_ORACLE=1 $(GO) test -v ./internal/parse -run TestNeslOracle
-	$(GO) test -race ./internal/parse ./internal/apply ./internal/repo ./internal/history
+	$(GO) test -race ./internal/parse ./internal/apply ./internal/repo ./internal/runner ./internal/history
 
 lint: ## gofmt, go vet, and that go.mod is tidy
 	@test -z "$$(gofmt -l .)" || { echo 'gofmt would change:'; gofmt -l .; exit 1; }

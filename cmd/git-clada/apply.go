@@ -426,7 +426,7 @@ func (s *session) rehearse(r *report.Report, o *settings) (*apply.Changeset, err
 	}
 	defer done()
 	options := o.apply
-	options.Context, options.Unkept = nil, unkept(photo)
+	options.Context, options.Unkept, options.Everything = nil, unkept(photo), true
 	return apply.Plan(r.Batch, tree, options), nil
 }
 
@@ -480,7 +480,11 @@ func (s *session) withoutGit(r *report.Report, o *settings) error {
 			return err
 		}
 		o.apply.Programs = commands
-		rehearse := func() (*apply.Changeset, error) { return apply.Plan(r.Batch, plain.Tree(), o.apply), nil }
+		rehearse := func() (*apply.Changeset, error) {
+			options := o.apply
+			options.Everything = true
+			return apply.Plan(r.Batch, plain.Tree(), options), nil
+		}
 		if !r.DryRun {
 			if err := s.askConsent(commands, rehearse); err != nil {
 				return err

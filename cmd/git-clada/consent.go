@@ -22,6 +22,7 @@ func (s *session) askConsent(p *programs, plan func() (*apply.Changeset, error))
 		return nil
 	}
 	defer tty.Close()
+	p.asking = true
 	if _, err := plan(); err != nil {
 		return err
 	}

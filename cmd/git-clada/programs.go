@@ -28,8 +28,10 @@ type programs struct {
 	deadline time.Time           // of the whole batch; zero is none
 	consent  map[string][]string // by approved text: the changed inputs that a person was told of
 	written  map[string]*apply.Node
+	asking   bool     // the rehearsal looks for what needs a person, and goes on as if that had been approved
 	wanted   []wanted // what a rehearsal came to that needs a person
 	ran      bool     // something was started
+	kept     int64    // bytes of output that are kept
 	fatal    error    // what ended the batch
 }
 
@@ -76,7 +78,7 @@ func (p *programs) begin(b barrier, r *report.Report, o *settings) {
 	if p == nil {
 		return
 	}
-	p.barrier, p.wanted, p.written = b, nil, map[string]*apply.Node{}
+	p.barrier, p.asking, p.wanted, p.written = b, false, nil, map[string]*apply.Node{}
 	if o.total > 0 {
 		p.deadline = time.Now().Add(o.total)
 	}
@@ -129,8 +131,14 @@ func (p *programs) rehearse(c *apply.Command, cmd *runner.Command, v *runner.Ver
 	if needs || len(inputs) > 0 {
 		p.wanted = append(p.wanted, wanted{c.Task.Seq, cmd, inputs, refusal})
 	}
-	if refusal != nil {
+	switch {
+	case needs && p.asking:
+		return apply.Started{Rehearsed: true, MayChange: true}
+	case refusal != nil:
 		return apply.Started{Err: refusal}
+	}
+	if stale := p.stale(cmd, inputs); stale != nil && !p.asking {
+		return apply.Started{Err: stale}
 	}
 	return apply.Started{Rehearsed: true, MayChange: v.Class == runner.Approved}
 }
@@ -247,8 +255,17 @@ func (p *programs) start(c *apply.Command, cmd *runner.Command, v *runner.Verdic
 		v.Program.Live = func(line string) { p.live.Output(c.Task, line) }
 	}
 	v.Program.Inherit = p.barrier.inherit()
-	return runner.Run(p.s.ctx, v.Program), nil
+	v.Program.MaxOutput = min(v.Program.MaxOutput, max(maxKept-p.kept, leastKept))
+	o := runner.Run(p.s.ctx, v.Program)
+	p.kept += int64(len(o.Stdout) + len(o.Stderr))
+	return o, nil
 }
+
+// What is kept of the output of all commands of a batch together, and of each in any case, in bytes.
+const (
+	maxKept   = 100_000_000
+	leastKept = 64_000
+)
 
 func recordOf(c *apply.Command, v *runner.Verdict, o *runner.Outcome) *apply.Run {
 	return &apply.Run{

@@ -61,7 +61,7 @@ func (p *planner) run(b *batch.Batch) *Changeset {
 		r := &cs.Results[i]
 		*r = Result{Task: t, Op: t.Op.Name(), Path: batch.Target(t.Op), Status: OK}
 		r.Unknown = p.unknown
-		if p.stopped || t.Group > 0 && failedGroup[t.Group] {
+		if p.stopped || t.Group > 0 && failedGroup[t.Group] && !p.o.Everything {
 			r.Status = Skipped
 			cs.Failed++
 			continue

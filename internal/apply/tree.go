@@ -82,6 +82,7 @@ type Options struct {
 	Blob        func(prefix string) bool     // the repository has an object with this id; nil has none
 	Unkept      func(batch.Path) bool        // git has no copy of the file: it is untracked; nil keeps everything
 	Discard     bool                         // what git ignores may be removed for good where it is too large to be kept for undo
+	Everything  bool                         // plan also what stands behind a failure in its block: for a look at all commands
 	Programs    Programs                     // what starts programs; nil refuses them
 }
 

@@ -40,6 +40,7 @@ func Reply(w io.Writer, r *Report) error {
 			fmt.Fprintf(&b, "\nTask %d (%s %s, line %d of your reply): %s: %s\n",
 				res.Task.Seq, res.Task.Action, subject(res), res.Task.Span.Start, res.Err.Code, Line(res.Err.Message))
 			replyHint(&b, res.Err)
+			replyOutput(&b, res.Run)
 		case apply.Skipped:
 			if res.ExitsClean {
 				continue
@@ -56,6 +57,22 @@ func Reply(w io.Writer, r *Report) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// replyOutput shows the end of what a failed command wrote.
+func replyOutput(b *strings.Builder, run *apply.Run) {
+	const most = 50
+	if run == nil || len(run.Lines) == 0 {
+		return
+	}
+	lines := run.Lines
+	if cut := len(lines) - most; cut > 0 {
+		fmt.Fprintf(b, "  (%d more lines of output before)\n", cut)
+		lines = lines[cut:]
+	}
+	for _, line := range lines {
+		b.WriteString("  | " + commandLine(line) + "\n")
+	}
 }
 
 func replyHint(b *strings.Builder, e *diag.Error) {
