@@ -14,6 +14,11 @@ func (p *planner) keepable() *diag.Error {
 		return nil
 	}
 	seen := map[batch.Path]bool{}
+	for _, u := range p.tree.undo {
+		if n := p.tree.nodes[u.path]; n != nil && n.From != "" {
+			seen[n.From] = true // it lives on under another name
+		}
+	}
 	var total int64
 	for _, u := range p.tree.undo {
 		was := p.tree.before[u.path]

@@ -109,12 +109,15 @@ func TestTimeout(t *testing.T) {
 		"stubborn": {`trap '' TERM; echo started; while :; do sleep 0.05; done`, "started\n"},
 		"stopped":  {`echo started; kill -STOP $$`, "started\n"},
 	} {
-		p := shell(t, c.script)
-		p.Timeout, p.Grace = 300*time.Millisecond, 300*time.Millisecond
-		o := ran(t, p)
-		if !o.TimedOut || o.Exit != -1 || string(o.Stdout) != c.want {
-			t.Errorf("%s: %+v %q", name, o, o.Stdout)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := shell(t, c.script)
+			p.Timeout, p.Grace = 3*time.Second, time.Second // enough for a busy machine to start a shell
+			o := ran(t, p)
+			if !o.TimedOut || o.Exit != -1 || string(o.Stdout) != c.want {
+				t.Errorf("%+v %q", o, o.Stdout)
+			}
+		})
 	}
 }
 
@@ -155,15 +158,18 @@ func TestNoOrphans(t *testing.T) {
 	}
 	for name, script := range map[string]string{
 		"exits":            escape + `exit 0`,
-		"runs on":          escape + `sleep 100`,
-		"ignores signals":  escape + `trap "" TERM; while :; do sleep 0.05; done`,
-		"closes and stays": escape + `exec >&- 2>&-; sleep 100`,
+		"runs on":          escape + `echo ready; sleep 100`,
+		"ignores signals":  escape + `trap "" TERM; echo ready; while :; do sleep 0.05; done`,
+		"closes and stays": escape + `echo ready; exec >&- 2>&-; sleep 100`,
 		"in the group":     `sh -c 'trap "" TERM; echo $$ >%s; while :; do sleep 0.05; done' & while [ ! -s %[1]s ]; do sleep 0.01; done; exit 0`,
 	} {
 		file := filepath.Join(t.TempDir(), "pid")
 		p := shell(t, fmt.Sprintf(script, file))
-		p.Timeout, p.Grace = 500*time.Millisecond, 200*time.Millisecond
-		o := ran(t, p)
+		p.Grace = 200 * time.Millisecond
+		ctx, cancel := context.WithCancel(context.Background())
+		p.Live = func(string) { cancel() } // it is ready
+		o := Run(ctx, p)
+		cancel()
 		if o.Failure != "" || alive(t, file) {
 			t.Errorf("%s: it lives on; %+v", name, o)
 		}
@@ -187,7 +193,7 @@ setsid sh bomb $(($1-1)) & sh bomb $(($1-1)) &
 wait
 EOF
 sh bomb 7`)
-	p.Timeout, p.Grace = time.Second, 100*time.Millisecond
+	p.Timeout, p.Grace = 3*time.Second, 100*time.Millisecond
 	o := ran(t, p)
 	left, err := exec.Command("sh", "-c", "ps -eo pid,ppid,args | grep -c '[s]h bomb'").Output()
 	if !o.TimedOut || strings.TrimSpace(string(left)) != "0" {

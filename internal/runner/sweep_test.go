@@ -197,6 +197,9 @@ func sweptCommands() []swept {
 // TestSweep runs every permitted option alone, and random threes of them, with operands that lead outside: nothing is
 // written, nothing outside is read, nothing else is started.
 func TestSweep(t *testing.T) {
+	if raceDetector {
+		t.Skip("thousands of processes, each of them slow to start with the race detector: run without it")
+	}
 	home, top, p := trap(t)
 	if o := Run(context.Background(), Program{Path: "/bin/true", Args: []string{"true"}, Dir: top, Confine: p.readOnly("/bin/true", false)}); !strings.HasPrefix(o.Confined, "Landlock") {
 		t.Skip("operands are let through here, so the sweep needs Landlock: " + o.Confined + o.Failure)
