@@ -367,7 +367,7 @@ func (s *session) forReal(r *report.Report, o *settings) error {
 	switch {
 	case commands.ended() != nil:
 		return commands.ended()
-	case o.apply.Atomic && (cs.Failed > 0 || len(r.List.Problems) > 0):
+	case o.apply.Atomic && (cs.Failed > 0 || len(r.List.Problems) > 0) && bar.moved == nil: // files alone would be half of it
 		r.Undone = true
 		return tx.Abort(context.WithoutCancel(s.ctx))
 	case s.ctx.Err() != nil && !r.Started:

@@ -350,6 +350,9 @@ func (b *inTransaction) after(ctx context.Context, run *apply.Run) (*diag.Error,
 		b.moved = found
 	}
 	switch {
+	case found.Unfinished != "":
+		return diag.New(diag.ExternalModification, "the command left %s", found.Unfinished).
+			WithHint("the batch stops here; end it, or give it up, before you go on"), nil
 	case len(found.Repository) > 0:
 		return diag.New(diag.ExternalModification, "the command changed the repository itself: %s", strings.Join(found.Repository, ", ")).
 			WithHint("the batch stops here; look at what the command did before you go on"), nil

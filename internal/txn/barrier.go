@@ -25,12 +25,13 @@ type Found struct {
 	Changed    []Changed // between the two trees
 	Repository []string  // what changed below .git: HEAD, refs, config, hooks
 	Unsaved    []string  // changed files whose former content was too large to be kept
+	Unfinished string    // what the command has begun and not ended, such as a merge; "" if nothing
 	Gone       bool      // there is no repository any more
 }
 
 // Moved reports whether the branch that batches are committed on is another one now, or stands elsewhere.
 func (f *Found) Moved(head repo.Head) bool {
-	return slices.Contains(f.Repository, "HEAD") || head.Ref != "" && slices.Contains(f.Repository, head.Ref)
+	return f.Unfinished != "" || slices.Contains(f.Repository, "HEAD") || head.Ref != "" && slices.Contains(f.Repository, head.Ref)
 }
 
 // Open is a barrier before a command that may change anything: everything staged is on the disk, and what is there is
@@ -131,6 +132,11 @@ func (t *Tx) Shut(ctx context.Context, b *Bracket) (*Found, error) {
 		return nil, err
 	}
 	f.Tree = tree
+	if name, _ := t.Repo.InProgress(); name != "" {
+		f.Unfinished = name + " in progress"
+	} else if conflicts := scan.Index.Conflicts(); len(conflicts) > 0 {
+		f.Unfinished = "a conflict in " + some(conflicts)
+	}
 	if f.Changed, err = changedPaths(t.Repo.Objects, b.Tree, tree); err != nil {
 		return nil, err
 	}
