@@ -366,7 +366,7 @@ func (s *session) forReal(r *report.Report, o *settings) error {
 	r.Started, r.Interrupted = commands.started(), s.ctx.Err() != nil && commands.started()
 	switch {
 	case commands.ended() != nil:
-		return commands.ended()
+		return endedWith(commands.ended(), tx.Abort(context.WithoutCancel(s.ctx)))
 	case o.apply.Atomic && (cs.Failed > 0 || len(r.List.Problems) > 0) && bar.moved == nil: // files alone would be half of it
 		r.Undone = true
 		return tx.Abort(context.WithoutCancel(s.ctx))
@@ -411,6 +411,20 @@ func attributesChanged(changed []txn.Changed) []diag.Warning {
 // unkept reports of paths whether git has no copy of them.
 func unkept(photo *txn.Photo) func(batch.Path) bool {
 	return func(p batch.Path) bool { return photo.Scan.Index.Find(string(p)) == nil }
+}
+
+// endedWith says of an error that ended a batch what became of putting everything back.
+func endedWith(err, back error) error {
+	refusal, why := fatal(err), fatal(back)
+	switch {
+	case back == nil:
+		return err
+	case refusal == nil || why == nil:
+		return errors.Join(err, back)
+	}
+	both := *refusal
+	both.Hint = strings.TrimPrefix(both.Hint+"\n"+why.Message, "\n")
+	return &both
 }
 
 // rehearse plans a batch as if its commands changed nothing, and changes nothing itself. What the plan says of the

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/git-clada/git-clada/internal/apply"
@@ -85,6 +87,9 @@ func (p *programs) begin(b barrier, r *report.Report, o *settings) {
 	if o.mode == "stream" && o.form == "text" && !p.s.c.Bool("json") {
 		o.live = report.NewPrinter(p.s.out, r, p.s.style())
 		p.live = o.live
+		// That nobody reads the report any more, as in git clada apply | head, is no reason to die in the middle: with this,
+		// writing fails and nothing more.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	}
 }
 
@@ -356,6 +361,9 @@ func (b *inTransaction) after(ctx context.Context, run *apply.Run) (*diag.Error,
 	case len(found.Repository) > 0:
 		return diag.New(diag.ExternalModification, "the command changed the repository itself: %s", strings.Join(found.Repository, ", ")).
 			WithHint("the batch stops here; look at what the command did before you go on"), nil
+	case slices.ContainsFunc(found.Changed, func(c txn.Changed) bool { return strings.HasPrefix(c.Path, ".clada/") }):
+		return diag.New(diag.ExternalModification, "the command changed the list of approved commands (%s)", runner.ApprovalsFile).
+			WithHint("it approves nothing until you trust it: git clada allow list; the batch stops here"), nil
 	case len(found.Unsaved) > 0:
 		return diag.New(diag.ExternalModification, "the command changed files that are too large to be kept for undo: %s", strings.Join(found.Unsaved, ", ")).
 			WithHint("the batch stops here; undo will leave these files as they are now"), nil
