@@ -2,8 +2,6 @@ package txn
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,8 +12,6 @@ import (
 
 	"github.com/git-clada/git-clada/internal/apply"
 	"github.com/git-clada/git-clada/internal/batch"
-	"github.com/git-clada/git-clada/internal/diag"
-	"github.com/git-clada/git-clada/internal/notes"
 	"github.com/git-clada/git-clada/internal/repo"
 )
 
@@ -364,97 +360,6 @@ func settled(flags []repo.IndexFlag) []repo.IndexFlag {
 	return kept
 }
 
-// scratch is the branch that batches are committed on.
-type scratch struct {
-	ref     string
-	tip     repo.OID // where it is now; "" if it does not exist
-	baseRef string
-	baseOID repo.OID
-}
-
-// ScratchPrefix is what the names of scratch branches start with.
-const ScratchPrefix = "refs/heads/clada/"
-
-// scratchBranch finds the branch for a batch: the one that HEAD is on, if it is a scratch branch, else one for the base.
-func (t *Tx) scratchBranch(ctx context.Context) (scratch, error) {
-	head := t.Photo.Head
-	if strings.HasPrefix(head.Ref, ScratchPrefix) {
-		return t.continued(head)
-	}
-	name := ScratchPrefix + strings.TrimPrefix(head.Ref, "refs/heads/")
-	if head.Detached() {
-		name = ScratchPrefix + "detached-" + head.OID.Short()
-	}
-	if blocking, err := t.Repo.Ref("refs/heads/clada"); err != nil {
-		return scratch{}, err
-	} else if blocking != "" {
-		return scratch{}, diag.New(diag.GitOperationFailed, "a branch named clada is in the way of branches named clada/...").
-			WithHint("rename it: git branch -m clada something-else")
-	}
-	for n := 1; ; n++ {
-		b := scratch{ref: name, baseRef: head.Ref, baseOID: head.OID}
-		if n > 1 {
-			b.ref = fmt.Sprintf("%s-%d", name, n)
-		}
-		var err error
-		if b.tip, err = t.Repo.Ref(b.ref); err != nil {
-			return b, err
-		}
-		if b.tip == "" || b.tip == head.OID {
-			return b, t.notElsewhere(ctx, b)
-		}
-		if merged, err := t.Repo.IsAncestor(ctx, b.tip, head.OID); err != nil {
-			return b, err
-		} else if merged {
-			return b, t.notElsewhere(ctx, b)
-		}
-	}
-}
-
-func (t *Tx) notElsewhere(ctx context.Context, b scratch) error {
-	if b.tip == "" {
-		return nil
-	}
-	where, err := t.Repo.CheckedOutElsewhere(ctx, b.ref)
-	if err != nil || where == "" {
-		return err
-	}
-	return diag.New(diag.GitOperationFailed, "the scratch branch %s is checked out in %s", short(b.ref), where).
-		WithHint("finish there: git clada accept or discard")
-}
-
-// continued gives the scratch branch that HEAD is on, with the base that the log remembers.
-func (t *Tx) continued(head repo.Head) (scratch, error) {
-	b := scratch{ref: head.Ref, tip: head.OID, baseRef: "refs/heads/" + strings.TrimPrefix(head.Ref, ScratchPrefix)}
-	op, err := t.Log.StartOf(head.Ref)
-	if err != nil || op == nil {
-		return b, err
-	}
-	b.baseRef, b.baseOID = op.BaseRef, op.BaseOID
-	return b, nil
-}
-
-// StartOf gives the oldest operation in force that committed to the scratch branch ref without a break, or nil.
-func (l *Log) StartOf(ref string) (*Op, error) {
-	var first *Op
-	err := l.Chain(func(op *Op) bool {
-		if op.Branch == ref && op.Kind == "apply" {
-			first = op
-		}
-		return op.Kind != "accept" && op.Kind != "discard"
-	})
-	return first, err
-}
-
-func short(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }
-
-func baseName(ref string, oid repo.OID) string {
-	if ref == "" {
-		return oid.Short()
-	}
-	return short(ref)
-}
-
 // changedPaths gives what differs between two trees; a file that disappeared and reappeared as it was is a rename.
 func changedPaths(s *repo.Store, a, b repo.OID) ([]Changed, error) {
 	diff, err := s.Diff(a, b)
@@ -485,71 +390,4 @@ func changedPaths(s *repo.Store, a, b repo.OID) ([]Changed, error) {
 		}
 	}
 	return kept, nil
-}
-
-// noteLines gives the note of a batch: a line of its own and one for each task.
-func noteLines(rec Record, op *Op, files []FileChange) []notes.Line {
-	lines := []notes.Line{{
-		Batch: rec.ID, Kind: "batch", Time: op.timeText(), Input: string(op.Input), Pre: string(op.Pre), Tasks: len(rec.Results),
-		Model: rec.Model, Tool: rec.Tool,
-	}}
-	states := make(map[string]FileChange, len(files))
-	for _, f := range files {
-		states[f.Path] = f
-	}
-	for i := range rec.Results {
-		r := &rec.Results[i]
-		l := notes.Line{
-			Batch: rec.ID, Task: r.Task.Seq, Block: r.Task.Group, Op: r.Op, Path: r.Path, Status: string(r.Status),
-			Span: &notes.Span{Start: r.Task.Span.Start, End: r.Task.Span.End},
-		}
-		if run, ok := r.Task.Op.(batch.Run); ok {
-			l.Command = run.Command
-		}
-		if code, ok := r.Task.Op.(batch.Exec); ok {
-			first, _, _ := strings.Cut(strings.TrimSpace(code.Code), "\n")
-			l.Command = code.Language + ": " + first
-		}
-		l.Run = noteOfRun(r.Run)
-		if r.Err != nil {
-			l.Code = string(r.Err.Code)
-		}
-		if r.Match != nil {
-			l.Match = &notes.Match{Tier: r.Match.Tier, Lines: r.Match.Lines, Divider: r.Match.Divider}
-		}
-		if f, ok := states[r.Path]; ok && r.Status == apply.OK {
-			l.Before, l.After = f.Before.Blob, f.After.Blob
-		}
-		lines = append(lines, l)
-	}
-	return lines
-}
-
-func noteOfRun(r *apply.Run) *notes.Run {
-	if r == nil {
-		return nil
-	}
-	n := &notes.Run{
-		Class: r.Class, Argv: r.Argv, Dir: r.Dir, Shell: r.Shell, Signal: r.Signal, TimedOut: r.TimedOut, DurationMS: r.Duration.Milliseconds(),
-		Bytes: r.Bytes, Sum: r.Sum, Truncated: r.Truncated, Confined: r.Confined, Before: r.TreeBefore, After: r.TreeAfter,
-	}
-	if r.Exit >= 0 {
-		n.Exit = &r.Exit
-	}
-	if r.Approval != "" {
-		sum := sha256.Sum256([]byte(r.Approval))
-		n.Approval = hex.EncodeToString(sum[:])
-	}
-	return n
-}
-
-// commandTrees gives the trees before and after each command, so that the log keeps them.
-func commandTrees(results []apply.Result) []repo.OID {
-	var trees []repo.OID
-	for i := range results {
-		if run := results[i].Run; run != nil && run.TreeAfter != "" {
-			trees = append(trees, repo.OID(run.TreeBefore), repo.OID(run.TreeAfter))
-		}
-	}
-	return distinct(trees)
 }
