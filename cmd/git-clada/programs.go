@@ -182,7 +182,7 @@ func (p *programs) run(c *apply.Command, cmd *runner.Command, v *runner.Verdict)
 		return apply.Started{Err: err}
 	}
 	changing := v.Class == runner.Approved
-	if err := p.barrier.before(p.s.ctx, c, changing); err != nil {
+	if err := p.barrier.before(context.WithoutCancel(p.s.ctx), c, changing); err != nil { // the program itself is what is interrupted
 		return stop(err)
 	}
 	p.ran = true

@@ -43,13 +43,15 @@ type Written struct {
 func (c *Command) Inputs(written []Written) []string {
 	words := c.rawWords()
 	patterns := slices.Clone(alwaysInputs)
+	modules := c.Language != "" // words may name files without their endings
 	for _, w := range words {
 		patterns = append(patterns, inputsOf[path.Base(w)]...)
+		modules = modules || slices.Contains(takeModules, path.Base(w))
 	}
 	var found []string
 	for _, f := range written {
 		base := path.Base(f.Path)
-		if f.Script || matchesAny(base, patterns) || slices.ContainsFunc(words, func(w string) bool { return names(w, c.Dir, f.Path) }) {
+		if f.Script || matchesAny(base, patterns) || names(words, modules, c.Dir, f.Path) {
 			found = append(found, f.Path)
 		}
 	}
@@ -64,12 +66,25 @@ func matchesAny(base string, patterns []string) bool {
 	})
 }
 
-// names reports whether a word of a command may mean a file: as a path from the command's directory or the top, or by
-// its name alone, with or without its ending.
-func names(word, dir, file string) bool {
-	word = strings.TrimPrefix(path.Clean(word), "/")
+// takeModules are programs that find the file to a name without its ending.
+var takeModules = []string{"node", "deno", "bun", "tsx", "ts-node", "python", "python3", "ruby", "perl", "php"}
+
+// names reports whether a command may mean a file: a word is a path to it, from the command's directory or the top, or
+// its name; or the program is called like it, but for the ending. The words behind are compared without ending only for
+// programs that look for modules: npm test has nothing to do with test.js.
+func names(words []string, modules bool, dir, file string) bool {
 	base := path.Base(file)
-	return word == file || path.Join(dir, word) == file || path.Base(word) == base || word == strings.TrimSuffix(base, path.Ext(base))
+	stem := strings.TrimSuffix(base, path.Ext(base))
+	for i, w := range words {
+		w = strings.TrimPrefix(path.Clean(w), "/")
+		if w == file || path.Join(dir, w) == file || path.Base(w) == base {
+			return true
+		}
+		if path.Base(w) == stem && (i == 0 || modules || strings.Contains(w, "/")) {
+			return true
+		}
+	}
+	return false
 }
 
 // rawWords gives what may be words of a command, whatever a shell would make of them.

@@ -104,6 +104,11 @@ func TestInputs(t *testing.T) {
 		{"sh -c './run --all; x'", "", "!run other", "run"},
 		{"./gradlew test", "", "build.gradle", "build.gradle"},
 		{"anything", "", "tool.sh", "tool.sh"},
+		{"npm test", "", "test.js src/test.ts", ""},
+		{"make build", "", "build.rs", ""},
+		{"python3 -m helper", "", "helper.py", "helper.py"},
+		{"tool", "", "tool.py", "tool.py"},
+		{"bin/tool x", "", "bin/tool.exe", "bin/tool.exe"},
 		{"anything", "", "!bin/tool doc", "bin/tool"},
 		{"npm test", "", "", ""},
 	} {
