@@ -144,6 +144,9 @@ func (t *Tx) Shut(ctx context.Context, b *Bracket) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
+	if files, err = t.alsoOurs(files); err != nil {
+		return nil, err
+	}
 	t.Photo.Scan.Adopt(scan)
 	t.journal.Running = ""
 	t.written = append(t.written, files...)
@@ -195,6 +198,32 @@ func (t *Tx) between(b *Bracket, scan *repo.Scan, f *Found) ([]FileChange, error
 		files = append(files, FileChange{Path: p, Before: before, After: after})
 	}
 	return merged(files, b.directories(scan)), nil
+}
+
+// alsoOurs adds what a command did to files that the tasks before it had changed and that no scan sees, since git ignores
+// them.
+func (t *Tx) alsoOurs(files []FileChange) ([]FileChange, error) {
+	found := make(map[string]bool, len(files))
+	for _, c := range files {
+		found[c.Path] = true
+	}
+	for _, c := range joined(t.written) {
+		if found[c.Path] {
+			continue
+		}
+		now, err := t.root.state(c.Path)
+		if err != nil {
+			return nil, cannotWrite(err)
+		}
+		if now.same(c.After) {
+			continue
+		}
+		if now, err = t.Look(c.Path); err != nil {
+			return nil, err
+		}
+		files = append(files, FileChange{Path: c.Path, Before: c.After, After: now})
+	}
+	return files, nil
 }
 
 // merged adds directories to the changes of files: where one took the place of the other, it is one change.

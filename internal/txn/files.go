@@ -221,6 +221,9 @@ func (r *root) put(c FileChange, tmp string, content func(blob string) ([]byte, 
 			return err
 		}
 	}
+	if err := r.makeParents(c.Path); err != nil {
+		return err
+	}
 	return r.at(c.Path, func(dir int, base string) error {
 		if err := r.effect("write " + c.Path); err != nil {
 			return err
@@ -240,6 +243,21 @@ func (r *root) put(c FileChange, tmp string, content func(blob string) ([]byte, 
 		}
 		return nil
 	})
+}
+
+// makeParents makes the directories above p that are missing. They are recorded with the change, but for those that git
+// ignored when they came or went.
+func (r *root) makeParents(p string) error {
+	for i, c := range p {
+		if c != '/' {
+			continue
+		}
+		err := r.at(p[:i], func(dir int, base string) error { return unix.Mkdirat(dir, base, 0o777) })
+		if err != nil && !errors.Is(err, unix.EEXIST) {
+			return pathError("mkdir", p[:i], err)
+		}
+	}
+	return nil
 }
 
 func writeNew(dir int, name string, s FileState, data []byte) error {
