@@ -6,13 +6,37 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// CanKill says why KillAt does not work here, "" if it does.
-func CanKill() string { return "" }
+// CanKill says why KillAt does not work here, "" if it does. A test calls it before it starts anything in parallel: it
+// also starts the tracers.
+func CanKill() string {
+	tracers()
+	return ""
+}
+
+// tracers gives the threads that trace, which do nothing else: all ptrace requests must come from the thread that started
+// the tracee, and waiting for any child of a thread must not meet children that others have started on it.
+var tracers = sync.OnceValue(func() chan<- func() {
+	work := make(chan func())
+	var ready sync.WaitGroup
+	for range 16 {
+		ready.Add(1)
+		go func() {
+			runtime.LockOSThread()
+			ready.Done()
+			for do := range work {
+				do()
+			}
+		}()
+	}
+	ready.Wait()
+	return work
+})
 
 // KillAt runs a command under ptrace, with all its descendants, and kills the whole tree when it enters its k-th system
 // call that would change a file. It reports how many such calls were entered and whether the tree was killed; with k 0
@@ -24,11 +48,10 @@ func KillAt(cmd *exec.Cmd, k int) (calls int, killed bool, err error) {
 		err    error
 	}
 	done := make(chan answer, 1)
-	go func() {
-		runtime.LockOSThread() // all ptrace requests must come from the thread that started the tracee
+	tracers() <- func() {
 		calls, killed, err := trace(cmd, k)
 		done <- answer{calls, killed, err}
-	}()
+	}
 	a := <-done
 	return a.calls, a.killed, a.err
 }
