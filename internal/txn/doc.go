@@ -2,7 +2,9 @@
 //
 //	tx, err := txn.Begin(ctx, r, options)  // lock, recover what died, photograph the state
 //	tree := tx.Tree()                      // what a plan reads through
-//	tx.Stage(changes)                      // a barrier: what the plan found out so far
+//	tx.Stage(changes)                      // what the plan found out so far
+//	bracket, err := tx.Open(ctx, command)  // a barrier: that is on the disk, and a command may run
+//	found, err := tx.Shut(ctx, bracket)    // what the command changed is part of the operation now
 //	receipt, err := tx.Commit(t)           // or tx.Abort()
 //
 // Every state change of the product is a Transition, carried out in the same order: journal and snapshot, files, index,
